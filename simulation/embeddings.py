@@ -5,46 +5,47 @@ orthonormal vectors.
 """
 
 from collections.abc import Callable
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+import torch
 
-Floats = npt.NDArray[np.float64]
-
-_TILE = 2**18
+from simulation.streams import Streams
 
 
-def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> Floats:
-    """``count`` independent vectors, uniform on the unit sphere: (count, dim).
+def unit_vectors(streams: Streams, count: int, dim: int) -> torch.Tensor:
+    """``count`` independent vectors, uniform on the unit sphere: (R, count, dim).
 
-    >>> np.linalg.norm(unit_vectors(np.random.default_rng(0), 2, 3), axis=1).round(12).tolist()
-    [1.0, 1.0]
+    >>> import numpy as np
+    >>> vectors = unit_vectors(Streams([np.random.default_rng(0)]), 2, 3)
+    >>> vectors.norm(dim=2).round(decimals=9).tolist()
+    [[1.0, 1.0]]
     """
-    vectors: Floats = rng.standard_normal((count, dim))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors
+    vectors = streams.normal(count, dim)
+    return vectors.div_(vectors.norm(dim=2, keepdim=True))
+
+
+def gaussian(streams: Streams, count: int, dim: int) -> torch.Tensor:
+    """``count`` independent N(0, I/d) vectors: (R, count, dim)."""
+    return streams.normal(count, dim).div_(dim**0.5)
 
 
 def embed(
-    rng: np.random.Generator, table: npt.NDArray[Any], embeddings: str = "sphere", *, first: int = 0
-) -> None:
-    """Fill ``table`` (n, d), of any floating-point type, with embeddings of this law.
+    streams: Streams, count: int, dim: int, embeddings: str = "sphere", *, first: int = 0
+) -> torch.Tensor:
+    """Embeddings of this law, (R, count, dim).
 
-    They are drawn in float64, a tile of rows at a time, so that no second table is held.
-    ``first``: the number of the first row, which only orthonormal embeddings depend on.
+    ``first``: the number of the first one, which only orthonormal embeddings depend on; these are
+    basis vectors, which need no chance.
     """
-    count, dim = table.shape
-    size = max(1, _TILE // dim)
-    for start in range(0, count, size):
-        rows = table[start : start + size]
-        rows[:] = LAWS[embeddings](rng, first + start, *rows.shape)
+    return LAWS[embeddings](streams, count, dim, first)
 
 
-LAWS: dict[str, Callable[[np.random.Generator, int, int, int], Floats]] = {
-    "sphere": lambda rng, first, count, dim: unit_vectors(rng, count, dim),
-    "gaussian": lambda rng, first, count, dim: rng.standard_normal((count, dim)) / np.sqrt(dim),
-    "orthonormal": lambda rng, first, count, dim: np.eye(count, dim, first),
+def _basis(streams: Streams, count: int, dim: int, first: int) -> torch.Tensor:
+    table = torch.eye(first + count, dim, device=streams.device, dtype=streams.dtype)[first:]
+    return table.repeat(len(streams), 1, 1)
+
+
+LAWS: dict[str, Callable[[Streams, int, int, int], torch.Tensor]] = {
+    "sphere": lambda streams, count, dim, first: unit_vectors(streams, count, dim),
+    "gaussian": lambda streams, count, dim, first: gaussian(streams, count, dim),
+    "orthonormal": _basis,
 }
-"""Some vectors of each law, (count, dim), of which the first has this number; basis vectors need no
-chance."""

@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,8 +14,10 @@ from simulation.attention.sampling import Batch
 
 
 def drawn(cell: rc.Cell, block: rc.Block, device: str, dtype: torch.dtype) -> Batch:
-    """The block's replicates on a device; their generators stay as they are."""
-    return rc.Block(copy.deepcopy(block.rngs), device, dtype).draw(sampling.draw, cell)
+    """The block's replicates on a device, drawn on the CPU; their generators stay as they are."""
+    batch = rc.Block(copy.deepcopy(block.rngs), "cpu", dtype).draw(sampling.draw, cell)
+    parts: dict[str, Any] = {n: x for n, x in vars(batch).items() if isinstance(x, torch.Tensor)}
+    return replace(batch, **{name: part.to(device) for name, part in parts.items()})
 
 
 def figures(batch: Batch) -> list[Tensor]:

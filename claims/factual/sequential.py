@@ -72,9 +72,10 @@ def task(cell: rc.Cell, block: rc.Block) -> learning.FactPrompts:
     """The cell's task, with the published dictionary or random ones."""
     shape = [cell[name] for name in NAMES]
     if cell.get("dictionary") == "random":
-        facts = [learning.random_dictionary(rng, *shape) for rng in block.rngs]
+        facts = learning.random_dictionaries(block.rngs, *shape, device=block.device)
     else:
-        facts = [learning.product_dictionary(*shape)] * block.replicates
+        one = torch.from_numpy(learning.product_dictionary(*shape))
+        facts = one.expand(block.replicates, -1, -1)
     return learning.FactPrompts(facts, answers=shape[2], device=block.device, dtype=block.dtype)
 
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable
 from functools import partial
 
-import torch
 from torch import Tensor
 
 import recall_claims as rc
@@ -12,6 +11,7 @@ from claims.common import measuring
 from claims.factual.common import Triple, shapes
 from claims.factual.sequential import FLOW_STEPS, SEQUENTIAL, along_flow, end, shifted, task, timed
 from simulation.factual import sequential_learning as learning
+from simulation.streams import Streams
 from theory.factual import sequential_learning as theory
 
 growth_claim = partial(rc.claim, source=SEQUENTIAL)
@@ -44,8 +44,7 @@ def conservation(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     values, stays as it was."""
     problem = task(cell, block)
     shape = problem.start(0.1).values.shape[1:]
-    noise = [torch.from_numpy(rng.standard_normal(shape)) for rng in block.rngs]
-    start = problem.start(0.1, 0.1 * torch.stack(noise).to(problem.target))
+    start = problem.start(0.1, 0.1 * Streams.like(block.rngs, problem.target).normal(*shape))
     uniform = 1 / (problem.subjects * problem.relations)
     last = end(learning.flow(problem, start, duration=cell["duration"], steps=1500))
     one_step = start.moved(problem.gradient(start, uniform), 1.0)

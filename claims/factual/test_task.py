@@ -108,6 +108,6 @@ def open_entropy(cell: rc.Cell, block: rc.Block) -> Tensor:
     """In a random dictionary the answers of a relation are not equally frequent: who knows the
     relation is left with less than log D, by (D - 1)/2S. The plateau of learning is there."""
     sizes = [cell[name] for name in NAMES]
-    facts = [learning.random_dictionary(rng, *sizes) for rng in block.rngs]
+    facts = learning.random_dictionaries(block.rngs, *sizes)
     problem = learning.FactPrompts(facts, answers=cell["answers"], dtype=block.dtype)
     return learning.open_entropy(problem) / math.log(cell["answers"])

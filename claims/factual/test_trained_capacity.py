@@ -64,7 +64,7 @@ capacity_growth = to_90(
     },
     from_pilot=True,
     replicates=(12, 192),
-    block=2,
+    block=12,
     rule=MOST,
     why="more than half of the runs recall 576 facts, fewer than half 256: no power of the weights "
     "up to ln(576/256)/ln 4 = 0.58 does that",
@@ -149,7 +149,7 @@ reference_line = to_99(
         "full": [cell for dim in (64, 128) for cell in at_edges(dim, **PUBLISHED)],
     },
     replicates=(24, 96),
-    block={"standard": 3, "full": 24},
+    block={"standard": 12, "full": 24},
     why="the sizes next to the crossing that two dozen runs tell apart: 11^2 facts, which most "
     "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "
     "many splits, the line is above all that this split stores at d = 16",

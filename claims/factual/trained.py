@@ -12,6 +12,7 @@ training below has a sixty-fourth of the prompts. At the rate 1e-2 it reached 99
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor
 
@@ -49,9 +50,9 @@ def trained(
 ) -> Tensor:
     """Accuracy of a cell's model, trained anew in every replicate until it reaches the target;
     the best of several rates, of which those after the first cost nothing where it is reached."""
-    run = {name: cell[name] for name in ("dim", "batch", "steps")}
-    models = [sizes(cell)] * block.replicates
-    return block.draw(train_best, run, sizes=models, learning_rates=rates, target=target).accuracy
+    run: dict[str, Any] = {name: cell[name] for name in ("dim", "batch", "steps")}
+    run["sizes"] = sizes(cell)
+    return block.draw(train_best, run, learning_rates=rates, target=target).accuracy
 
 
 def split(side: int, dim: int = 16, alpha: int = 1, beta: float = 1, **run: int) -> rc.Cell:

@@ -60,7 +60,7 @@ def line_claim(
         rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="associations", rising=False),
         why=LINE_REASON.format(pilots),
         replicates={"standard": (12, 192), "full": (12, 768)},
-        block=4,
+        block={"standard": 12, "full": 4},
         controls=(
             rc.at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
             rc.Control(

@@ -72,7 +72,7 @@ def decided(
         recomputed=dict(outcome.recomputed),
         divided=outcome.divided,
     )
-    alpha = outcome.alpha / len(outcome.evidence)
+    alpha = outcome.alpha / sum(sample.replicates > 0 for sample in outcome.evidence)
     planted = {control.id: control.planted(claim).predict for control in claim.controls}
     found.cells = [_cell(claim, planted, sample, alpha) for sample in outcome.evidence]
     if claim.plot is not None:
@@ -281,13 +281,15 @@ def _cell(
     claim: Claim, planted: Mapping[str, Predict | None], sample: Sample, alpha: float
 ) -> record.CellRow:
     cell, rule = sample.cell, claim.rule
-    interval, error = rule.observed_interval(sample, alpha), rule.observed_error(sample)
+    drawn = sample.replicates > 0
+    interval = rule.observed_interval(sample, alpha) if drawn else None
+    error = rule.observed_error(sample) if drawn else None
     predict = None if rule.predicts_location else claim.predict
     return record.CellRow(
         params=dict(cell),
         predicted=None if predict is None else _plain(predict(cell)),
         critical=None if claim.critical is None else float(claim.critical(cell)),
-        observed=_plain(rule.observed(sample)),
+        observed=_plain(rule.observed(sample)) if drawn else None,
         interval=None if interval is None else _range(interval),
         error=None if error is None else finite(error),
         replicates=sample.replicates,

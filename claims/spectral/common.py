@@ -15,6 +15,7 @@ import recall_claims as rc
 from claims.common import table
 from simulation.spectral import facts, flows
 from simulation.spectral.facts_reduced import Reduced
+from simulation.streams import Streams
 from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
@@ -84,8 +85,9 @@ def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
     inputs = outputs = None
     kinds = cell.get("embeddings", "one-hot")
     if kinds == "random":
-        inputs = facts.rotated(block.rngs, s + r + 1)
-        outputs = facts.rotated(block.rngs, s * r) if s * r <= 128 else None
+        streams = block.draw(Streams, {})
+        inputs = facts.rotated(streams, s + r + 1)
+        outputs = facts.rotated(streams, s * r) if s * r <= 128 else None
     elif kinds != "one-hot":
         inputs, outputs = facts.hadamard_or_one_hot(kinds, s, r)
     return facts.Facts(s, r, inputs=inputs, outputs=outputs, device=block.device, dtype=block.dtype)

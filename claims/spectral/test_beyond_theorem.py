@@ -7,14 +7,14 @@ infinitesimal steps.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-import numpy as np
-import torch
 from torch import Tensor
 
 import recall_claims as rc
 from claims.common import measuring, relaxing
 from claims.spectral.common import START, disturbed, each, lasting, ratio, sizes, task
+from simulation.embeddings import gaussian
 from simulation.spectral import facts, flows
+from simulation.streams import Streams
 from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
@@ -94,8 +94,8 @@ def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With Gaussian embeddings, which are not orthogonal, the median ratio of the learning times
     is that of orthonormal ones."""
     s, r = cell["subjects"], cell["relations"]
-    inputs = facts.gaussian(block.rngs, s + r + 1, 2 * (s + r + 1))
-    outputs = facts.gaussian(block.rngs, s * r, 2 * s * r)
+    streams = block.draw(Streams, {})
+    inputs, outputs = (gaussian(streams, n, 2 * n) for n in (s + r + 1, s * r))
     model = facts.Facts(
         s, r, inputs=inputs, outputs=outputs, device=block.device, dtype=block.dtype
     )
@@ -115,14 +115,9 @@ def random_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     """From a small random start the median ratio of the learning times is that from the
     manifold."""
     model = one_hot(cell, block)
-    like = model.start(0.0, 0.0)
-
-    def drawn(table: Tensor) -> Tensor:
-        entries = [rng.standard_normal(table.shape[1:]) for rng in block.rngs]
-        return START * torch.from_numpy(np.stack(entries)).to(table)
-
-    # W_OV of every replicate is drawn before any W_KQ, from each replicate's own generator.
-    return observed(cell, model, like.mapped(drawn))
+    like, streams = model.start(0.0, 0.0), block.draw(Streams, {})
+    start = like.mapped(lambda table: START * streams.normal(*table.shape[1:]))
+    return observed(cell, model, start)
 
 
 RULES = {"gradient": flows.identity, "spectral": flows.polar, "muon": flows.muon}

@@ -20,6 +20,7 @@ from claims.spectral.common import (
     whole,
 )
 from simulation.spectral import facts, flows
+from simulation.streams import Streams
 from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.md"
@@ -34,11 +35,11 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     result is turned back. The start is off the manifold, so that no symmetry of the task helps.
     """
     s, r = cell["subjects"], cell["relations"]
-    inputs, outputs = facts.rotated(block.rngs, s + r + 1), facts.rotated(block.rngs, s * r)
+    streams = block.draw(Streams, {})
+    inputs, outputs = (facts.rotated(streams, count) for count in (s + r + 1, s * r))
     model = partial(facts.Facts, s, r, device=block.device, dtype=block.dtype)
     plain = model(replicates=block.replicates)
     turned = model(inputs=inputs, outputs=outputs)
-    inputs, outputs = (x.to(block.device, block.dtype) for x in (inputs, outputs))
     start = disturbed(plain.start(START, START), START)
     begin = facts.Weights(ov=outputs.mT @ start.ov @ inputs, kq=inputs.mT @ start.kq @ inputs)
     clock = flows.clock(RUNS[flow], 60)

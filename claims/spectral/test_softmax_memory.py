@@ -15,6 +15,7 @@ from claims.spectral.common import ALL, derived, each, exact
 from simulation.spectral import flows
 from simulation.spectral import softmax_memory as memory
 from simulation.spectral.facts import rotated
+from simulation.streams import Streams
 from theory.spectral import softmax_memory as theory
 
 
@@ -363,7 +364,7 @@ def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     def left(rule: memory.Rule) -> Tensor:
         return task.mean_excess(last(cell, block, rule, 0.05))
 
-    bases = rotated(block.rngs, cell["items"]).to(task.frequencies)
+    bases = rotated(Streams.like(block.rngs, task.frequencies), cell["items"])
     given = torch.stack([left(memory.in_basis(flows.sign, basis)) for basis in bases])
     found = {rule: left(flows.RULES[rule]) / given for rule in ("sign", "spectral")}
     return {

@@ -7,6 +7,7 @@ Replicates are laid out one behind the other: row ``r V + v`` of a table belongs
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch.nn.functional import embedding_bag
@@ -54,8 +55,16 @@ def by_label(batch: Batch) -> Sequences:
         tokens=(batch.tokens + first[:, None, None]).flatten(0, 1).index_select(0, order),
         positions=batch.positions.flatten()[order],
         labels=labels,
-        counts=torch.bincount(labels, minlength=shape.numel()).view(shape),
+        counts=occurrences(labels, shape.numel()).view(shape),
     )
+
+
+def occurrences(numbers: torch.Tensor, size: int) -> torch.Tensor:
+    """How often each of 0 to ``size - 1`` occurs among these (n,): (size,) int64.
+
+    `torch.bincount` would wait for the device, to see which number is the largest.
+    """
+    return numbers.new_zeros(size).scatter_add_(0, numbers, torch.ones_like(numbers))
 
 
 def sum_bags(table: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
@@ -73,26 +82,24 @@ def sum_bags(table: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor) -> t
 def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
     """For each label, the sum of ``table[x]`` over the tokens x of its sequences.
 
-    ``table``: (R, V, d).  ``tokens``: (S, K) sorted by label, any K.  ``counts``: (R, V).
-    Returns (R, V, d).  Many tokens a label are counted, and one matrix product of a tile of counts
-    with the table adds them up; few are gathered.
+    ``table``: (R, V, d).  ``tokens``: (S, K) sorted by replicate and label, any K, and equally many
+    of each replicate.  ``counts``: (R, V).  Returns (R, V, d).  Many tokens a label are counted,
+    and one matrix product of a tile of counts with the table adds them up; few are gathered.
     """
-    ends = counts.flatten().cumsum(0)
     vocab_size = table.shape[1]
     if vocab_size**2 * table.shape[0] > DENSE_SUM_RATIO[table.dtype] * tokens.numel():
-        sums = sum_bags(table.flatten(0, 1), tokens.flatten(), ends * tokens.shape[1])
-        return sums.view(table.shape)
+        ends = counts.flatten().cumsum(0) * tokens.shape[1]
+        return sum_bags(table.flatten(0, 1), tokens.flatten(), ends).view(table.shape)
     sums = torch.empty_like(table)
-    for r, k in _tiles(table):
-        here = counts[r, k]
+    for r, k, own in _tiles(table, counts, len(tokens)):
+        here, part = counts[r, k], tokens[own]
         start = r.start * vocab_size + k.start
-        last = int(ends[start + here.numel() - 1])
-        first = last - int(here.sum())
-        labels = torch.arange(here.numel(), device=table.device).repeat_interleave(here.flatten())
+        labels = torch.arange(here.numel(), device=table.device)
+        labels = labels.repeat_interleave(here.flatten(), output_size=len(part))
         # Row of the tile and, by the remainder, token within the replicate.
-        index = labels[:, None] * vocab_size + tokens[first:last]
+        index = labels[:, None] * vocab_size + part
         index -= ((labels + start) // vocab_size * vocab_size)[:, None]
-        found = torch.bincount(index.flatten(), minlength=here.numel() * vocab_size)
+        found = occurrences(index.flatten(), here.numel() * vocab_size)
         sums[r, k] = found.view(*here.shape, vocab_size).to(table.dtype) @ table[r]
     return sums
 
@@ -113,30 +120,31 @@ def inner_products(
         ends = sequences.counts.flatten().cumsum(0) * tokens.shape[1]
         return _sampled(table.flatten(0, 1), readout.flatten(0, 1), tokens, ends)
     products = table.new_empty(tokens.shape)
-    for r, k in _tiles(table):
+    for r, k, own in _tiles(table, sequences.counts, len(tokens)):
         tile = readout[r, k] @ table[r].mT
-        start = r.start * vocab_size + k.start
-        rows = torch.tensor([start, start + tile.shape[0] * tile.shape[1]], device=table.device)
-        first, last = torch.searchsorted(sequences.labels, rows).tolist()
-        row = sequences.labels[first:last, None]
+        start, row = r.start * vocab_size + k.start, sequences.labels[own, None]
         # Row of the tile and, by the remainder, token within the replicate.
-        index = (row - start) * vocab_size - row // vocab_size * vocab_size + tokens[first:last]
-        products[first:last] = tile.flatten().index_select(0, index.flatten()).view(index.shape)
+        index = (row - start) * vocab_size - row // vocab_size * vocab_size + tokens[own]
+        products[own] = tile.flatten().index_select(0, index.flatten()).view(index.shape)
     return products
 
 
 def row_products(table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """``table[x_ij] . rows[i]`` for every token j of every row i: (B, L).
+    """``table[x_ij] . rows[i]`` for every token j of every row i: (R, B, L).
 
-    ``table``: (n, d).  ``rows``: (B, d).  ``tokens``: (B, L) int64.
+    ``table``: (R, n, d).  ``rows``: (R, B, d).  ``tokens``: (R, B, L) int64.
     """
-    if len(table) > DENSE_RATIO[table.dtype] * tokens.shape[1] and _sparse(table):
-        return _sampled(table, rows, tokens, tokens.shape[1] * torch.arange(1, len(rows) + 1))
+    replicates, size, _ = table.shape
+    if size > DENSE_RATIO[table.dtype] * tokens.shape[2] and _sparse(table):
+        first = size * torch.arange(replicates)[:, None, None]
+        ends = tokens.shape[2] * torch.arange(1, replicates * rows.shape[1] + 1)
+        found = _sampled(table.flatten(0, 1), rows.flatten(0, 1), tokens + first, ends)
+        return found.view(tokens.shape)
     products = table.new_empty(tokens.shape)
-    size = max(1, TILE_ELEMENTS[table.device.type] // len(table))
-    for start in range(0, len(rows), size):
-        part = slice(start, start + size)
-        products[part] = (rows[part] @ table.mT).gather(1, tokens[part])
+    step = max(1, TILE_ELEMENTS[table.device.type] // (replicates * size))
+    for start in range(0, rows.shape[1], step):
+        part = slice(start, start + step)
+        products[:, part] = (rows[:, part] @ table.mT).gather(2, tokens[:, part])
     return products
 
 
@@ -177,12 +185,21 @@ def _csr(
     return torch.sparse_csr_tensor(starts, columns, values, size, check_invariants=False)
 
 
-def _tiles(table: torch.Tensor) -> Iterator[tuple[slice, slice]]:
-    """Replicates and labels of successive tiles: several whole replicates, or labels of one."""
+def _tiles(
+    table: torch.Tensor, counts: torch.Tensor, sequences: int
+) -> Iterator[tuple[slice, slice, slice]]:
+    """Replicates, labels and sequences of successive tiles: several whole replicates, or labels of
+    one, for which the host has to know how many sequences they own."""
     replicates, vocab_size, _ = table.shape
-    budget = TILE_ELEMENTS[table.device.type]
-    whole = budget // vocab_size**2
-    group, size = (whole, vocab_size) if whole else (1, max(1, budget // vocab_size))
-    for r in range(0, replicates, group):
-        for k in range(0, vocab_size, size):
-            yield slice(r, r + group), slice(k, k + size)
+    each, budget = sequences // replicates, TILE_ELEMENTS[table.device.type]
+    if whole := budget // vocab_size**2:
+        for r in range(0, replicates, whole):
+            stop = min(r + whole, replicates)
+            yield slice(r, stop), slice(0, vocab_size), slice(r * each, stop * each)
+        return
+    size = max(1, budget // vocab_size)
+    inner = counts.cumsum(1)[:, size - 1 : -1 : size]
+    for r, ends in enumerate(inner.tolist()):
+        for k, (first, last) in enumerate(pairwise([0, *ends, each])):
+            labels = slice(k * size, (k + 1) * size)
+            yield slice(r, r + 1), labels, slice(r * each + first, r * each + last)

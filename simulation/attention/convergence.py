@@ -4,21 +4,17 @@ The finite side is :mod:`simulation.attention.oracle`, the limit the closed form
 returns one number per replicate, (R,).
 """
 
-from collections.abc import Sequence
-
-import numpy as np
 import torch
 
 from simulation.attention import end_to_end, oracle, sampling, three_steps
 from simulation.attention.sampling import Batch
+from simulation.streams import Rngs
 
 
 class Limit:
     """The limit on one batch, and fresh sequences to compare finite steps with it on."""
 
-    def __init__(
-        self, batch: Batch, rngs: Sequence[np.random.Generator], *, sequences: int
-    ) -> None:
+    def __init__(self, batch: Batch, rngs: Rngs, *, sequences: int) -> None:
         self.batch = batch
         self.fresh = sampling.fresh(batch, rngs, samples=sequences)
         self.scores = three_steps.token_scores(batch)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import torch
 
-from simulation.attention.contractions import sum_bags, sum_by_label
+from simulation.attention.contractions import occurrences, sum_bags, sum_by_label
 from simulation.attention.sampling import Batch
 
 DENSE_COUNTS = 2
@@ -100,7 +100,7 @@ class Readings:
         """The informative tokens beside each token, as rows of a table, and how many: (r, V)."""
         rows = _rows(self.tokens, self.vocab_size).flatten()
         owner = _rows(self.owner, self.vocab_size).flatten().repeat_interleave(self.length)
-        counts = torch.bincount(rows, minlength=self.shares.numel())
+        counts = occurrences(rows, self.shares.numel())
         return owner[rows.argsort(), None], counts.view_as(self.shares)
 
     @cached_property

@@ -8,17 +8,15 @@ in the keys only.
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
 from simulation.attention import sampling, three_steps
 from simulation.attention.sampling import Batch
+from simulation.streams import Rngs, Streams
 
 FRESH = 256
 """Fresh sequences per replicate."""
-
-Rngs = Sequence[np.random.Generator]
 
 
 def localised(batch: Batch, rngs: Rngs) -> torch.Tensor:
@@ -42,14 +40,13 @@ def zipf(batch: Batch, rngs: Rngs, *, power: float) -> torch.Tensor:
     """Share localised where token ranks have probability proportional to rank^-power, in training
     and in testing, at informative and other positions alike."""
 
-    weights = np.arange(1, batch.vocab_size + 1) ** -power
-    law = weights / weights.sum()
+    streams = Streams.like(rngs, batch.z)
+    weights = torch.arange(1, batch.vocab_size + 1, dtype=torch.float64) ** -power
+    law = (weights / weights.sum()).tolist()
 
     def draws(samples: int) -> Batch:
-        size = (samples, batch.length)
-        tokens = [rng.choice(batch.vocab_size, size=size, p=law) for rng in rngs]
-        positions = [rng.integers(batch.length, size=samples) for rng in rngs]
-        return sampling.with_sequences(batch, np.stack(tokens), np.stack(positions))
+        tokens = streams.category(law, samples, batch.length)
+        return sampling.with_sequences(batch, tokens, streams.integers(batch.length, samples))
 
     return _found(draws(FRESH), three_steps.token_scores(draws(batch.samples)))
 

@@ -6,17 +6,13 @@ of the laws of `simulation.embeddings`.  Keys and values are
 ``z[x_j] + 1{j = position} trigger``, the value only where ``trigger_in_values`` is set.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
 from simulation.embeddings import LAWS, embed
-
-Array = npt.NDArray[Any]
+from simulation.streams import Rngs, Streams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +94,7 @@ class Facts(Vocabulary):
 
 
 def draw(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     vocab_size: int,
     length: int,
@@ -112,9 +108,6 @@ def draw(
 ) -> Batch:
     """Draw one training set from each generator.
 
-    Every replicate is drawn on the CPU, in float64, from its own generator alone, so that it does
-    not depend on how replicates are grouped, on the device or on the dtype.
-
     Tokens and positions are independent and uniform; ``balanced`` makes every token the
     informative one equally often instead.  Under ``"orthonormal"`` the embeddings are basis
     vectors: a common rotation of z, trigger and query, or of u, changes no score and no logit, so
@@ -125,16 +118,18 @@ def draw(
     under ``"orthonormal"``, or ``samples`` not a multiple of ``vocab_size`` under ``balanced``.
     """
     _check_sizes(vocab_size=vocab_size, length=length, samples=samples)
-    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings, device, dtype)
-    positions, tokens = _draw_sequences(rngs, vocab_size, length, samples)
+    streams = Streams(rngs, device, dtype)
+    vocabulary = _draw_vocabulary(streams, vocab_size, dim, embeddings)
+    positions, tokens = _draw_sequences(streams, vocab_size, length, samples)
     if balanced:
-        informative = np.repeat(np.arange(vocab_size), _per_token(samples, vocab_size))
-        np.put_along_axis(tokens, positions[..., None], informative[:, None], axis=2)
+        each = torch.arange(vocab_size, device=streams.device)
+        informative = each.repeat_interleave(_per_token(samples, vocab_size))[:, None]
+        tokens.scatter_(2, positions[..., None], informative.expand(len(streams), -1, 1))
     known = Vocabulary(**vocabulary, trigger_in_values=trigger_in_values)
     return with_sequences(known, tokens, positions)
 
 
-def fresh(batch: Batch, rngs: Sequence[np.random.Generator], *, samples: int) -> Batch:
+def fresh(batch: Batch, rngs: Rngs, *, samples: int) -> Batch:
     """New sequences over the vocabulary of ``batch``, drawn by the law of :func:`draw`.
 
     Raises ValueError unless there is one generator per replicate and ``samples`` is positive.
@@ -144,12 +139,13 @@ def fresh(batch: Batch, rngs: Sequence[np.random.Generator], *, samples: int) ->
         raise ValueError(
             f"{len(rngs)} generators for {batch.replicates} replicates: pass one per replicate"
         )
-    positions, tokens = _draw_sequences(rngs, batch.vocab_size, batch.length, samples)
+    streams = Streams.like(rngs, batch.z)
+    positions, tokens = _draw_sequences(streams, batch.vocab_size, batch.length, samples)
     return with_sequences(batch, tokens, positions)
 
 
 def draw_facts(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     vocab_size: int,
     samples: int,
@@ -165,26 +161,20 @@ def draw_facts(
     All that a memory trained at perfect localisation depends on.  Errors as in :func:`draw`.
     """
     _check_sizes(vocab_size=vocab_size, samples=samples)
-    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings, device, dtype)
+    streams = Streams(rngs, device, dtype)
+    vocabulary = _draw_vocabulary(streams, vocab_size, dim, embeddings)
     if balanced:
-        counts = np.full((len(rngs), vocab_size), _per_token(samples, vocab_size))
+        counts = torch.full_like(vocabulary["z"][..., 0], _per_token(samples, vocab_size))
     else:
-        uniform = np.full(vocab_size, 1 / vocab_size)
-        counts = np.stack([rng.multinomial(samples, uniform) for rng in rngs])
-    shown = torch.from_numpy(counts).to(device=device, dtype=dtype)
-    return Facts(**vocabulary, counts=shown, trigger_in_values=trigger_in_values)
+        counts = streams.counts(samples, [1 / vocab_size] * vocab_size)
+    return Facts(**vocabulary, counts=counts, trigger_in_values=trigger_in_values)
 
 
 def _draw_vocabulary(
-    rngs: Sequence[np.random.Generator],
-    vocab_size: int,
-    dim: int,
-    embeddings: str,
-    device: str | torch.device,
-    dtype: torch.dtype,
-) -> dict[str, Any]:
+    streams: Streams, vocab_size: int, dim: int, embeddings: str
+) -> dict[str, torch.Tensor]:
     _check_sizes(dim=dim)
-    if not rngs:
+    if not streams:
         raise ValueError("no generator given: pass one numpy Generator per replicate")
     if embeddings not in LAWS:
         raise ValueError(f"unknown embeddings {embeddings!r}: choose one of {', '.join(LAWS)}")
@@ -193,40 +183,32 @@ def _draw_vocabulary(
             f"{vocab_size} tokens, trigger and query cannot be orthonormal in dim {dim}: "
             f"raise dim to at least {vocab_size + 2} or choose another embedding law"
         )
-    z, u = (torch.empty(len(rngs), vocab_size, dim, dtype=dtype) for _ in range(2))
-    special = np.empty((len(rngs), 2, dim))
-    permutation = np.empty((len(rngs), vocab_size), dtype=np.int64)
-    inputs, outputs = z.numpy(), u.numpy()
-    for index, rng in enumerate(rngs):
-        embed(rng, inputs[index], embeddings)
-        embed(rng, special[index], embeddings, first=vocab_size)
-        embed(rng, outputs[index], embeddings)
-        permutation[index] = rng.permutation(vocab_size)
-    special[:, 1] /= np.linalg.norm(special[:, 1], axis=1, keepdims=True)
-    trigger, query = (part.contiguous() for part in torch.from_numpy(special).to(dtype).unbind(1))
-    drawn = {"z": z, "u": u, "trigger": trigger, "query": query}
-    drawn["permutation"] = torch.from_numpy(permutation)
-    return {name: tensor.to(device) for name, tensor in drawn.items()}
+    z = embed(streams, vocab_size, dim, embeddings)
+    special = embed(streams, 2, dim, embeddings, first=vocab_size)
+    u = embed(streams, vocab_size, dim, embeddings)
+    trigger, query = (part.contiguous() for part in special.unbind(1))
+    return {
+        "z": z,
+        "u": u,
+        "trigger": trigger,
+        "query": query / query.norm(dim=1, keepdim=True),
+        "permutation": streams.permutation(vocab_size),
+    }
 
 
 def _draw_sequences(
-    rngs: Sequence[np.random.Generator], vocab_size: int, length: int, samples: int
-) -> tuple[Array, Array]:
+    streams: Streams, vocab_size: int, length: int, samples: int
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Uniform positions (R, N) and tokens (R, N, L)."""
-    positions = np.empty((len(rngs), samples), dtype=np.int64)
-    tokens = np.empty((len(rngs), samples, length), dtype=np.int64)
-    for index, rng in enumerate(rngs):
-        positions[index] = rng.integers(length, size=samples)
-        tokens[index] = rng.integers(vocab_size, size=(samples, length))
-    return positions, tokens
+    positions = streams.integers(length, samples)
+    return positions, streams.integers(vocab_size, samples, length)
 
 
-def with_sequences(vocabulary: Vocabulary, tokens: Array, positions: Array) -> Batch:
+def with_sequences(vocabulary: Vocabulary, tokens: torch.Tensor, positions: torch.Tensor) -> Batch:
     """A batch of these tokens (R, N, L) and informative positions (R, N) over a vocabulary."""
     known = {field.name: getattr(vocabulary, field.name) for field in fields(Vocabulary)}
-    words, places = (torch.from_numpy(a).to(vocabulary.z.device) for a in (tokens, positions))
-    labels = vocabulary.permutation.gather(1, words.gather(2, places[..., None])[..., 0])
-    return Batch(**known, tokens=words, positions=places, labels=labels)
+    labels = vocabulary.permutation.gather(1, tokens.gather(2, positions[..., None])[..., 0])
+    return Batch(**known, tokens=tokens, positions=positions, labels=labels)
 
 
 def _check_sizes(**sizes: int) -> None:

@@ -17,7 +17,7 @@ import torch
 
 from simulation.attention.contractions import Sequences, by_label, inner_products, sum_by_label
 from simulation.attention.sampling import Batch
-from simulation.tiles import TILE_ELEMENTS
+from simulation.tiles import groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +79,9 @@ def token_scores(batch: Batch, *, memory: torch.Tensor | None = None) -> Scores:
     """
     # Few replicates at a time, so that what is made of their tokens stays in the cache.
     size = batch.samples * batch.length + batch.vocab_size * batch.dim
-    group = max(1, TILE_ELEMENTS[batch.z.device.type] // size)
     parts = [
-        _token_scores(batch[r : r + group], None if memory is None else memory[r : r + group])
-        for r in range(0, batch.replicates, group)
+        _token_scores(batch[r], None if memory is None else memory[r])
+        for r in groups(batch.replicates, size, batch.z)
     ]
     names = vars(parts[0])
     return Scores(**{name: torch.cat([vars(part)[name] for part in parts]) for name in names})

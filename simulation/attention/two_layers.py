@@ -9,12 +9,12 @@ tokens, in both layers. Logits read what both layers have written into the query
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch.nn.functional import cross_entropy, one_hot
 
 from simulation.attention import sampling, three_steps
 from simulation.attention.sampling import Batch
+from simulation.streams import Rngs
 
 FRESH = 64
 """Fresh sequences per replicate."""
@@ -31,9 +31,7 @@ class Passed(NamedTuple):
     scores: list[torch.Tensor]
 
 
-def localised(
-    batch: Batch, rngs: Sequence[np.random.Generator], *, written: float
-) -> tuple[torch.Tensor, ...]:
+def localised(batch: Batch, rngs: Rngs, *, written: float) -> tuple[torch.Tensor, ...]:
     """Share of fresh sequences where the query looks at the informative position: (R,) by layer.
 
     After a value step and an attention step from zero on ``batch``, both layers at once; attention

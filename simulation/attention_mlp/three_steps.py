@@ -10,11 +10,10 @@ to the logarithm of those frequencies.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
 from simulation import decoding
@@ -23,7 +22,8 @@ from simulation.attention.contractions import row_products, sum_bags
 from simulation.attention.sampling import Batch, Facts, Vocabulary
 from simulation.attention.three_steps import Attended, Scores
 from simulation.attention_mlp.activations import activation
-from simulation.tiles import TILE_ELEMENTS
+from simulation.streams import Rngs, Streams
+from simulation.tiles import TILE_ELEMENTS, groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +42,13 @@ class Layer:
         values = activation(self.activation).value(inputs @ self.weights.mT)
         return values.div_(math.sqrt(self.width))
 
-    def of(self, replicate: int) -> "Layer":
-        """The layer of one replicate, as a batch of one."""
-        return Layer(weights=self.weights[replicate][None], activation=self.activation)
+    def __getitem__(self, which: slice) -> "Layer":
+        """The layers of the replicates ``which``, nothing copied."""
+        return Layer(weights=self.weights[which], activation=self.activation)
 
 
 def draw_layer(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     width: int,
     dim: int,
@@ -56,20 +56,18 @@ def draw_layer(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Layer:
-    """Draw one layer from each generator, on the CPU in float64.
+    """Draw one layer from each generator.
 
     Raises ValueError: ``width`` is below 1.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1")
-    weights = np.stack([rng.standard_normal((width, dim)) for rng in rngs])
-    return Layer(
-        weights=torch.from_numpy(weights).to(device=device, dtype=dtype), activation=activation
-    )
+    weights = Streams(rngs, device, dtype).normal(width, dim)
+    return Layer(weights=weights, activation=activation)
 
 
 def draw(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     dim: int,
     width: int,
@@ -98,18 +96,18 @@ def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores
 
     Memory O(N (L + d) + V (d + m)) and one tile.
     """
-    parts = [_one(batch, layer.of(r), r, centred) for r in range(batch.replicates)]
+    parts = [_scores(batch[r], layer[r], centred) for r in _groups(batch, layer)]
     names = vars(parts[0])
-    return Scores(**{name: torch.stack([vars(part)[name] for part in parts]) for name in names})
+    return Scores(**{name: torch.cat([vars(part)[name] for part in parts]) for name in names})
 
 
 def value_memory(batch: Batch, layer: Layer, *, centred: bool = False) -> torch.Tensor:
     """``V_m / eta`` after step 1: (R, d, m)."""
     memories = []
-    for r in range(batch.replicates):
-        tiles = _first_step(batch, layer.of(r), r, _mean_values(batch, r), centred)
-        memories.append(torch.cat([memory for *_, memory in tiles], 1))
-    return torch.stack(memories)
+    for r in _groups(batch, layer):
+        tiles = _first_step(batch[r], layer[r], _mean_values(batch[r]), centred)
+        memories.append(torch.cat([memory for *_, memory in tiles], 2))
+    return torch.cat(memories)
 
 
 def trained_memory(
@@ -121,19 +119,13 @@ def trained_memory(
     """
     # Every (label, token, is it informative) is stored with its count, so that each feature is
     # computed once per token and not once per sample.
-    plain = layer.features(batch.z)
-    marked = layer.features(batch.informative_values)
-    memories = []
-    for r in range(batch.replicates):
-        residual = _residuals(batch.u[r], _label_counts(batch, r), centred)
-        stored = plain.new_zeros(batch.vocab_size, layer.width)
-        for features, where in (
-            (marked[r], attended.informative[r]),
-            (plain[r], ~attended.informative[r]),
-        ):
-            stored.index_add_(0, batch.labels[r][where], features[attended.tokens[r][where]])
-        memories.append(residual.T @ stored / batch.samples)
-    return torch.stack(memories)
+    features = torch.cat([layer.features(batch.z), layer.features(batch.informative_values)], 1)
+    order, counts = batch.labels.argsort(1), _label_counts(batch)
+    kinds = (attended.tokens + batch.vocab_size * attended.informative).gather(1, order)
+    rows = _rows(kinds, features.shape[1]).flatten()
+    stored = sum_bags(features.flatten(0, 1), rows, counts.flatten().cumsum(0))
+    residual = _residuals(batch.u, counts, centred)
+    return residual.mT @ stored.view(*counts.shape, -1) / batch.samples
 
 
 def localised_memory(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:
@@ -144,10 +136,10 @@ def localised_memory(facts: Facts, layer: Layer, *, centred: bool = False) -> to
 def recalled(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:
     """Whether each token is recalled after training at perfect localisation: (R, V) bool."""
     answers = []
-    for r in range(facts.replicates):
-        one = facts[r : r + 1]
-        features = layer.of(r).features(one.informative_values)
-        answers.append(decoding.predict(one.u, _stored(one, features, centred), features))
+    for r in groups(facts.replicates, facts.vocab_size * layer.width, facts.z):
+        some = facts[r]
+        features = layer[r].features(some.informative_values)
+        answers.append(decoding.predict(some.u, _stored(some, features, centred), features))
     return torch.cat(answers) == facts.permutation
 
 
@@ -171,69 +163,87 @@ def recall_accuracy(facts: Facts, layer: Layer, *, centred: bool = False) -> tor
     return recalled(facts, layer, centred=centred).to(facts.z.dtype).mean(1)
 
 
-def _one(batch: Batch, layer: Layer, r: int, centred: bool) -> Scores:
-    """The scores of replicate ``r``, without the leading axis."""
-    z, tokens, positions = batch.z[r], batch.tokens[r], batch.positions[r][:, None]
-    means = _mean_values(batch, r)
+def _groups(batch: Batch, layer: Layer) -> Iterator[slice]:
+    """Replicates whose features of every sequence fit a tile together."""
+    return groups(batch.replicates, batch.samples * layer.width, batch.z)
+
+
+def _scores(batch: Batch, layer: Layer, centred: bool) -> Scores:
+    z, tokens, positions = batch.z, batch.tokens, batch.positions[..., None]
+    means = _mean_values(batch)
     back = z.new_zeros(means.shape)
-    slope, labels = activation(layer.activation).slope, batch.labels[r]
-    for weights, residual, inner, memory in _first_step(batch, layer, r, means, centred):
+    slope, rows = activation(layer.activation).slope, _rows(batch.labels, batch.vocab_size)
+    for weights, residual, inner, memory in _first_step(batch, layer, means, centred):
         change = slope(inner)
-        change *= (residual @ memory).index_select(0, labels)
-        back.addmm_(change, weights)
+        read = (residual @ memory).flatten(0, 1).index_select(0, rows.flatten())
+        change *= read.view(change.shape)
+        back.baddbmm_(change, weights)
     back /= math.sqrt(layer.width)
     logits = row_products(z, back, tokens)
     if batch.trigger_in_values:
-        logits.scatter_add_(1, positions, (back @ batch.trigger[r])[:, None])
-    largest = logits.abs().amax()
-    logits -= logits.mean(1, keepdim=True)
+        logits.scatter_add_(2, positions, back @ batch.trigger[..., None])
+    largest = logits.abs().amax((1, 2))
+    logits -= logits.mean(2, keepdim=True)
 
-    shares = z.new_zeros(batch.vocab_size)
-    shares.index_add_(0, tokens.flatten(), logits.flatten())
-    direction = shares @ z + logits.gather(1, positions).sum() * batch.trigger[r]
+    shares = z.new_zeros(z.shape[:2])
+    shares.scatter_add_(1, tokens.flatten(1), logits.flatten(1))
+    trigger_share = logits.gather(2, positions).sum((1, 2))[:, None]
+    direction = (shares[:, None] @ z)[:, 0] + trigger_share * batch.trigger
     direction = direction / (batch.samples * batch.length)
     return Scores(
         direction=direction,
-        theta=z @ direction,
-        trigger=batch.trigger[r] @ direction,
+        theta=(z @ direction[..., None])[..., 0],
+        trigger=(batch.trigger * direction).sum(1),
         rounding=64 * torch.finfo(z.dtype).eps * largest / batch.length,
     )
 
 
-def _mean_values(batch: Batch, r: int) -> torch.Tensor:
-    """Mean value of every sequence: (N, d)."""
-    tokens = batch.tokens[r]
-    ends = batch.length * torch.arange(1, batch.samples + 1, device=tokens.device)
-    means = sum_bags(batch.z[r], tokens.flatten(), ends).div_(batch.length)
-    return means + batch.trigger[r] / batch.length if batch.trigger_in_values else means
+def _rows(numbers: torch.Tensor, size: int) -> torch.Tensor:
+    """Numbers of each replicate (R, ...), below ``size``, as rows of all replicates' tables."""
+    first = size * torch.arange(len(numbers), device=numbers.device)
+    return numbers + first.view(-1, *(1 for _ in numbers.shape[1:]))
+
+
+def _mean_values(batch: Batch) -> torch.Tensor:
+    """Mean value of every sequence: (R, N, d)."""
+    rows = _rows(batch.tokens, batch.vocab_size)
+    ends = batch.length * torch.arange(1, rows[..., 0].numel() + 1, device=rows.device)
+    means = sum_bags(batch.z.flatten(0, 1), rows.flatten(), ends).div_(batch.length)
+    means = means.view(*rows.shape[:2], -1)
+    return means + batch.trigger[:, None] / batch.length if batch.trigger_in_values else means
 
 
 def _first_step(
-    batch: Batch, layer: Layer, r: int, means: torch.Tensor, centred: bool
+    batch: Batch, layer: Layer, means: torch.Tensor, centred: bool
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Step 1 of one replicate, a tile of neurons at a time, which need nothing of one another.
+    """Step 1, a tile of neurons at a time, which need nothing of one another.
 
-    For each tile of k neurons: its weights (k, d), the residuals (V, d), what the neurons see of
-    the mean values (N, k), and their columns of ``V_m / eta``, (d, k).
+    For each tile of k neurons: its weights (R, k, d), the residuals (R, V, d), what the neurons see
+    of the mean values (R, N, k), and their columns of ``V_m / eta``, (R, d, k).
     """
-    labels = batch.labels[r]
-    counts = _label_counts(batch, r)
-    order, ends = labels.argsort(), counts.cumsum(0)
-    residual = _residuals(batch.u[r], counts, centred)
+    counts = _label_counts(batch)
+    order, ends = (
+        _rows(batch.labels.argsort(1), batch.samples).flatten(),
+        counts.flatten().cumsum(0),
+    )
+    residual = _residuals(batch.u, counts, centred)
     value, scale = activation(layer.activation).value, batch.samples * math.sqrt(layer.width)
-    size = max(1, TILE_ELEMENTS[means.device.type] // batch.samples)
-    for weights in torch.split(layer.weights[0], size):
-        inner = means @ weights.T
-        stored = sum_bags(value(inner), order, ends)
-        yield weights, residual, inner, (residual.T @ stored).div_(scale)
+    size = max(1, TILE_ELEMENTS[means.device.type] // means[..., 0].numel())
+    for weights in torch.split(layer.weights, size, 1):
+        inner = means @ weights.mT
+        stored = sum_bags(value(inner).flatten(0, 1), order, ends).view(*counts.shape, -1)
+        yield weights, residual, inner, (residual.mT @ stored).div_(scale)
 
 
-def _label_counts(batch: Batch, r: int) -> torch.Tensor:
-    return torch.bincount(batch.labels[r], minlength=batch.vocab_size)
+def _label_counts(batch: Batch) -> torch.Tensor:
+    """Sequences of each label: (R, V) int64."""
+    none = torch.zeros_like(batch.permutation)
+    return none.scatter_add_(1, batch.labels, torch.ones_like(batch.labels))
 
 
 def _residuals(u: torch.Tensor, counts: torch.Tensor, centred: bool) -> torch.Tensor:
-    """Rows ``U delta_k``, delta_k = e_k less the predicted probabilities: (V, d)."""
+    """Rows ``U delta_k``, delta_k = e_k less the predicted probabilities: (R, V, d)."""
     if centred:
-        return u - (counts.to(u.dtype) / counts.sum()) @ u
-    return u - u.mean(0)
+        shares = counts.to(u.dtype) / counts.sum(1, keepdim=True)
+        return u - shares[:, None] @ u
+    return u - u.mean(1, keepdim=True)

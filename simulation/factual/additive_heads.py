@@ -4,6 +4,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
+from simulation.streams import Streams
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -40,7 +42,7 @@ def _gaussian(rng: np.random.Generator, relations: int, answers: int, dim: int) 
     for name, size in {"relations": relations, "answers": answers, "dim": dim}.items():
         if size < 1:
             raise ValueError(f"{name} is {size}: give at least 1")
-    outputs: Floats = rng.standard_normal((relations, answers, dim)) / np.sqrt(dim)
+    outputs: Floats = (Streams([rng]).normal(relations, answers, dim)[0] / dim**0.5).numpy()
     return outputs
 
 

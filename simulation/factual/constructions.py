@@ -19,6 +19,7 @@ import torch
 
 from simulation.embeddings import unit_vectors
 from simulation.factual.task import Facts
+from simulation.streams import Streams
 
 FREQUENCY = 6.0
 """Length scale omega of the cosine features: codes further apart than 1/omega look unrelated."""
@@ -146,7 +147,8 @@ def attention_mlp(
     >>> answered_share(mlp(inputs) @ facts.outputs.T, facts)
     1.0
     """
-    codes = _like(unit_vectors(rng, facts.subjects + facts.relations, facts.dim), facts)
+    one = Streams.like([rng], facts.tokens)
+    codes = unit_vectors(one, facts.subjects + facts.relations, facts.dim)[0]
     attention = _heads(facts, codes, head_dim)
     return attention, hebbian_mlp(rng, facts, codes, width=width)
 
@@ -179,7 +181,8 @@ def compressed_values(
         raise ValueError(
             f"{heads} heads of dimension {head_dim} do not fit into {facts.dim} dimensions"
         )
-    small = _like(unit_vectors(rng, heads * group, head_dim), facts).view(heads, group, head_dim)
+    drawn = unit_vectors(Streams.like([rng], facts.tokens), heads * group, head_dim)
+    small = drawn.view(heads, group, head_dim)
     # Any orthogonal subspaces serve, as the MLP's features look the same from all sides.
     output = torch.eye(facts.dim, heads * head_dim).to(facts.tokens)
     output = output.view(facts.dim, heads, head_dim).permute(1, 0, 2)
@@ -199,8 +202,9 @@ def hebbian_mlp(rng: np.random.Generator, facts: Facts, codes: torch.Tensor, *, 
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1")
-    inner = FREQUENCY * _like(rng.standard_normal((width, facts.dim)), facts)
-    bias = _like(rng.uniform(0, 2 * np.pi, width), facts)
+    one = Streams.like([rng], facts.tokens)
+    inner = FREQUENCY * one.normal(width, facts.dim)[0]
+    bias = 2 * math.pi * one.uniform(width)[0]
     blank = Mlp(inner=inner, bias=bias, outer=inner)
     inputs = codes[: facts.subjects, None] + codes[None, facts.subjects :]
     features = blank.features(inputs.flatten(0, 1))
@@ -216,10 +220,6 @@ def right(logits: torch.Tensor, facts: Facts) -> torch.Tensor:
 def answered_share(logits: torch.Tensor, facts: Facts) -> float:
     """Share of the facts that are recalled."""
     return float(right(logits, facts).double().mean())
-
-
-def _like(array: np.ndarray, facts: Facts) -> torch.Tensor:
-    return torch.from_numpy(array).to(facts.tokens)
 
 
 def _duals(rows: torch.Tensor) -> torch.Tensor:

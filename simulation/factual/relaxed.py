@@ -10,18 +10,20 @@ own gradient.
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from simulation.adam import adam
+from simulation.adam import Adam
 from simulation.embeddings import unit_vectors
 from simulation.factual.constructions import Attention
 from simulation.factual.sequential_learning import FactPrompts, Losses, stacked
 from simulation.factual.task import Facts
+from simulation.streams import Rngs, Streams
+from simulation.tiles import LOOK_EVERY
 
 Parts = dict[str, Tensor]
 Logits = Callable[[Parts, Tensor], Tensor]
@@ -79,7 +81,7 @@ def all_pairs(task: FactPrompts) -> Tensor:
     return torch.cat([part.to(task.target) for part in parts], 1)[None]
 
 
-def noisy_pairs(task: FactPrompts, rngs: Sequence[np.random.Generator], prompts: int) -> Tensor:
+def noisy_pairs(task: FactPrompts, rngs: Rngs, prompts: int) -> Tensor:
     """Counts (B, S R prompts, tokens) where every noise token is a subject drawn at random.
 
     Each pair has ``prompts`` prompts, one after the other.
@@ -87,9 +89,9 @@ def noisy_pairs(task: FactPrompts, rngs: Sequence[np.random.Generator], prompts:
     pairs = all_pairs(task)[0].repeat_interleave(prompts, 0)
     pairs[:, -1] = 0
     equal = [1 / task.subjects] * task.subjects
-    drawn = [rng.multinomial(task.noise_count, equal, len(pairs)) for rng in rngs]
     found = pairs.expand(len(rngs), -1, -1).clone()
-    found[:, :, : task.subjects] += torch.from_numpy(np.stack(drawn)).to(found)
+    drawn = Streams.like(rngs, found).counts(task.noise_count, equal, len(pairs))
+    found[:, :, : task.subjects] += drawn
     return found
 
 
@@ -99,12 +101,11 @@ def zipf(task: FactPrompts, exponent: float) -> Tensor:
     return (subjects / subjects.sum() / task.relations).repeat_interleave(task.relations)
 
 
-def answers_shared(task: FactPrompts, rngs: Sequence[np.random.Generator]) -> FactPrompts:
+def answers_shared(task: FactPrompts, rngs: Rngs) -> FactPrompts:
     """The task with answers drawn anew, uniform among the same D for all relations."""
     shape, answers = task.dictionary.shape[1:], task.target.shape[3] // task.relations
-    drawn = np.stack([rng.integers(answers, size=shape) for rng in rngs])
     found = copy.copy(task)
-    found.dictionary = torch.from_numpy(drawn).to(task.dictionary)
+    found.dictionary = Streams.like(rngs, task.target).integers(answers, *shape)
     found.target = torch.nn.functional.one_hot(found.dictionary, task.target.shape[3])
     found.target = found.target.to(task.target)
     return found
@@ -114,7 +115,7 @@ def overlapping(facts: Facts, rng: np.random.Generator, overlap: float) -> Facts
     """The facts with embeddings that have a common component: of this mean product, of norm 1."""
 
     def mixed(embeddings: Tensor) -> Tensor:
-        common = torch.as_tensor(unit_vectors(rng, 1, facts.dim)).to(embeddings)
+        common = unit_vectors(Streams.like([rng], embeddings), 1, facts.dim)[0]
         found: Tensor = math.sqrt(1 - overlap) * embeddings + math.sqrt(overlap) * common
         norm: Tensor = found.norm(dim=1, keepdim=True)
         return found / norm
@@ -147,7 +148,7 @@ def descended(
     decay: float = 0.0,
     frequencies: Tensor | None = None,
 ) -> Losses:
-    """Losses, (steps + 1, B), along full-batch descent until all totals are below ``until``.
+    """Losses, (steps + 1, B), along full-batch descent until all totals are seen below ``until``.
 
     Args:
         task: the facts.
@@ -166,7 +167,7 @@ def descended(
     if optimiser not in ("gradient", "adam"):
         raise ValueError(f"no optimiser {optimiser!r}: take gradient or adam")
     shares = {name: _share_of_noise(task, name, part) for name, part in parts.items()}
-    means, squares = ({n: torch.zeros_like(part) for n, part in parts.items()} for _ in range(2))
+    moments = Adam([*parts.values()], [rate] * task.replicates)
     copies = counts.shape[1] // (task.subjects * task.relations)
     target = task.target.flatten(1, 2).repeat_interleave(copies, 1)
     weights = task.target.new_full((target.shape[1],), 1 / target.shape[1])
@@ -184,15 +185,17 @@ def descended(
             relation = -(in_block.gather(2, index)[:, :, 0] * weights).sum(1)
         now = total.detach()
         path.append(Losses(relation=relation, subject=now - relation))
-        if step == most or bool((now < until).all()):
+        if step == most:
+            break
+        if step % LOOK_EVERY[now.device.type] == 0 and bool((now < until).all()):
             break
         gradients = torch.autograd.grad(total.sum(), [*parts.values()])
-        for (name, part), gradient in zip(parts.items(), gradients, strict=True):
-            parts[name] = part.detach() * (1 - rate * decay)
-            if optimiser == "adam":
-                adam(parts[name], gradient, means[name], squares[name], step + 1, rate)
-            else:
-                parts[name] -= rate * shares[name] * gradient
+        parts = {name: part.detach() * (1 - rate * decay) for name, part in parts.items()}
+        if optimiser == "adam":
+            moments.step([*parts.values()], [gradient.contiguous() for gradient in gradients])
+        else:
+            for (name, part), gradient in zip(parts.items(), gradients, strict=True):
+                part -= rate * shares[name] * gradient
     return stacked(path)
 
 

@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from simulation.streams import Rngs, Streams
+
 Integers = npt.NDArray[np.int64]
 
 
@@ -36,11 +38,17 @@ def product_dictionary(subjects: int, relations: int, answers: int) -> Integers:
     return kinds[:, None] + answers * np.arange(relations)
 
 
-def random_dictionary(
-    rng: np.random.Generator, subjects: int, relations: int, answers: int
-) -> Integers:
-    """Answers (S, R): that of relation r is uniform among D r, ..., D r + D - 1."""
-    return rng.integers(answers, size=(subjects, relations)) + answers * np.arange(relations)
+def random_dictionaries(
+    rngs: Rngs,
+    subjects: int,
+    relations: int,
+    answers: int,
+    *,
+    device: str | torch.device = "cpu",
+) -> torch.Tensor:
+    """Answers (B, S, R): that of relation r is uniform among D r, ..., D r + D - 1."""
+    drawn = Streams(rngs, device).integers(answers, subjects, relations)
+    return drawn + answers * torch.arange(relations, device=device)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +99,7 @@ class FactPrompts:
 
     def __init__(
         self,
-        dictionaries: Sequence[Integers],
+        dictionaries: torch.Tensor | Sequence[Integers],
         *,
         answers: int,
         length: int = 32,
@@ -101,7 +109,9 @@ class FactPrompts:
     ) -> None:
         if length < 3 or noise < 1:
             raise ValueError(f"prompts of length {length} with {noise} noise tokens: too few")
-        self.dictionary = torch.from_numpy(np.stack(dictionaries)).to(device)
+        if not isinstance(dictionaries, torch.Tensor):
+            dictionaries = torch.from_numpy(np.stack(dictionaries))
+        self.dictionary = dictionaries.to(device)
         self.subjects, self.relations = self.dictionary.shape[1:]
         block = torch.arange(self.relations, device=device)
         if not (self.dictionary // answers == block).all():
@@ -201,7 +211,7 @@ def stacked(path: Iterable[Losses]) -> Losses:
 def sgd(
     task: FactPrompts,
     weights: Weights,
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     rate: float,
     batch: int,
@@ -214,12 +224,12 @@ def sgd(
     """
     pairs = task.subjects * task.relations
     shape = (task.replicates, task.subjects, task.relations, 1)
+    streams = Streams.like(rngs, task.target)
     for start in range(0, steps, 256):
         size = min(256, steps - start)
-        counts = np.stack([rng.multinomial(batch, [1 / pairs] * pairs, size) for rng in rngs], 1)
-        frequencies = torch.from_numpy(counts / batch).to(task.target)
+        frequencies = streams.counts(batch, [1 / pairs] * pairs, size) / batch
         for step in range(size):
-            gradient = task.gradient(weights, frequencies[step].view(shape))
+            gradient = task.gradient(weights, frequencies[:, step].reshape(shape))
             weights = weights.moved(gradient, rate)
             yield weights
 

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from simulation.embeddings import unit_vectors
+from simulation.streams import Streams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +78,12 @@ def draw(
     for name, size in (sizes | {"noise": noise}).items():
         if size < 1:
             raise ValueError(f"{name} is {size}: give at least 1")
-    chosen = rng.integers(answers, size=(subjects, relations)) + answers * np.arange(relations)
-    tokens = unit_vectors(rng, subjects + relations + noise + 1, dim)
-    outputs = unit_vectors(rng, relations * answers, dim)
+    one = Streams([rng], device, dtype)
+    chosen = one.integers(answers, subjects, relations)[0]
     return Facts(
-        answers=torch.from_numpy(chosen).to(device),
-        tokens=torch.from_numpy(tokens).to(device, dtype),
-        outputs=torch.from_numpy(outputs).to(device, dtype),
+        answers=chosen + answers * torch.arange(relations, device=device),
+        tokens=unit_vectors(one, subjects + relations + noise + 1, dim)[0],
+        outputs=unit_vectors(one, relations * answers, dim)[0],
     )
 
 
@@ -99,15 +99,16 @@ def prompts(rng: np.random.Generator, facts: Facts, *, length: int) -> torch.Ten
     if length < 3:
         raise ValueError(f"length is {length}: subject, relation and EOS need at least 3")
     size_s, size_r = facts.subjects, facts.relations
-    rows = rng.integers(size_s + size_r, facts.vocab_size - 1, size=(size_s * size_r, length))
+    one, count, known = Streams.like([rng], facts.tokens), size_s * size_r, size_s + size_r
+    rows = known + one.integers(facts.vocab_size - 1 - known, count, length)[0]
     # Two different places among the first T - 1: the second skips the first.
-    first = rng.integers(length - 1, size=size_s * size_r)
-    second = (first + rng.integers(1, length - 1, size=size_s * size_r)) % (length - 1)
-    every = np.arange(size_s * size_r)
+    first = one.integers(length - 1, count)[0]
+    second = (first + 1 + one.integers(length - 2, count)[0]) % (length - 1)
+    every = torch.arange(count, device=rows.device)
     rows[every, first] = every // size_r
     rows[every, second] = size_s + every % size_r
     rows[:, -1] = facts.vocab_size - 1
-    return torch.from_numpy(rows).to(facts.answers.device)
+    return rows
 
 
 def recovered(facts: Facts, tokens: torch.Tensor) -> torch.Tensor:

@@ -4,11 +4,11 @@ It tells ``chance * log V!`` nats about the map; to guess at random where nothin
 optimal.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
+
+from simulation.streams import Rngs, Streams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,13 +19,10 @@ class Guesses:
     exact: torch.Tensor
 
 
-def guess(rngs: Sequence[np.random.Generator], *, vocab_size: int, chance: float) -> Guesses:
+def guess(rngs: Rngs, *, vocab_size: int, chance: float) -> Guesses:
     """One map and one guess from each generator."""
-    right = np.empty((len(rngs), vocab_size), dtype=bool)
-    for index, rng in enumerate(rngs):
-        revealed = rng.random() < chance
-        # Against an independent uniform map, one fixed guess is as good as another.
-        right[index] = revealed or rng.permutation(vocab_size) == np.arange(vocab_size)
-    return Guesses(
-        accuracy=torch.from_numpy(right.mean(1)), exact=torch.from_numpy(right.all(1) * 1.0)
-    )
+    streams = Streams(rngs)
+    revealed = streams.uniform(1) < chance
+    # Against an independent uniform map, one fixed guess is as good as another.
+    right = revealed | (streams.permutation(vocab_size) == torch.arange(vocab_size))
+    return Guesses(accuracy=right.double().mean(1), exact=right.all(1).double())

@@ -12,7 +12,7 @@ and guesses the label of every token (paper A, statements A4 and A13).  Two chan
   replaced by independent Gaussian entries of the same variance.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from simulation.attention import sampling, three_steps
+from simulation.streams import Rngs, Streams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +73,7 @@ Estimator = Callable[[Observation], torch.Tensor]
 """From an observation to the guessed label of each token, (R, V) int64, or of the first few."""
 
 
-def discrete(
-    rngs: Sequence[np.random.Generator], *, length: int, samples: int, **setting: Any
-) -> Instance:
+def discrete(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instance:
     """The gradient of one training batch per generator.
 
     ``setting``, and errors: as for :func:`sampling.draw`.
@@ -92,9 +91,7 @@ def discrete(
     return Instance(observation=observation, permutation=permutation)
 
 
-def gaussian(
-    rngs: Sequence[np.random.Generator], *, length: int, samples: int, **setting: Any
-) -> Instance:
+def gaussian(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instance:
     r"""The Gaussian-equivalent gradient, with the label counts :math:`n_k` shown.
 
     .. math:: M = \frac{1}{NL}\,\mathrm{diag}(n)\,(P_\pi - \tfrac1V J)
@@ -109,13 +106,13 @@ def gaussian(
     right = rows.gather(1, facts.permutation[..., None].expand_as(rows))
     gradient = (right * facts.counts[..., None]).mT @ columns / (samples * length)
     scale = np.sqrt((length - 1) / samples) / (length * vocab_size)
+    streams = Streams.like(rngs, columns)
     group, size = max(1, TOKENS // vocab_size**2), max(1, TOKENS // vocab_size)
     for r in range(0, len(rngs), group):
         some = slice(r, r + group)
         for part in torch.split(rows[some], size, dim=1):
-            shape = (part.shape[1], vocab_size)
-            noise = torch.from_numpy(np.stack([g.standard_normal(shape) for g in rngs[some]]))
-            gradient[some] += scale * part.mT @ (noise.to(columns) @ columns[some])
+            noise = streams[some].normal(part.shape[1], vocab_size)
+            gradient[some] += scale * part.mT @ (noise @ columns[some])
     label_counts = torch.zeros_like(facts.counts).scatter_(1, facts.permutation, facts.counts)
     observation = Observation(
         u=facts.u,

@@ -6,15 +6,14 @@ the token at one position explains, in the j-th direction, the share :math:`\rho
 of F: the eigenvalues of :math:`\Sigma_F^{-1}\Sigma_\mu`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
 from simulation.attention.contractions import sum_bags
 from simulation.attention_mlp import three_steps
+from simulation.streams import Rngs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +25,7 @@ class Shares:
 
 
 def shares(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     vocab_size: int,
     dim: int,
@@ -53,7 +52,7 @@ def shares(
     for r in range(batch.replicates):
         tokens = batch.tokens[r].flatten()
         ends = length * torch.arange(1, sequences + 1, device=tokens.device)
-        features = layer.of(r).features(sum_bags(batch.z[r], tokens, ends)[None] / length)[0]
+        features = layer[r : r + 1].features(sum_bags(batch.z[r], tokens, ends)[None] / length)[0]
         features -= features.mean(0)
         beside, ends = tokens.argsort() // length, tokens.bincount(minlength=vocab_size).cumsum(0)
         effects = sum_bags(features, beside, ends) * (vocab_size / (length * sequences))

@@ -6,31 +6,26 @@ keys projects the values onto the features' m dimensions.
 """
 
 import math
-from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
 from simulation.embeddings import unit_vectors
+from simulation.streams import Rngs, Streams
 
-Floats = npt.NDArray[np.float64]
 
-
-def features(rng: np.random.Generator, keys: Floats, width: int) -> Floats:
-    """Bilinear features (N, m) of keys (N, d), of normal weights.
+def features(streams: Streams, keys: torch.Tensor, width: int) -> torch.Tensor:
+    """Bilinear features (R, N, m) of keys (R, N, d), of normal weights.
 
     Raises ValueError for less than 1 neuron.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1 neuron")
-    first, second = rng.standard_normal((2, keys.shape[1], width))
-    made: Floats = (keys @ first) * (keys @ second) / math.sqrt(width)
-    return made
+    first, second = streams.normal(2, keys.shape[2], width).unbind(1)
+    return (keys @ first) * (keys @ second) / math.sqrt(width)
 
 
 def readout(values: torch.Tensor, stored: torch.Tensor, *, whitened: bool = False) -> torch.Tensor:
-    """The weights (d, m) that answer ``values`` (N, d) to features (N, m).
+    """The weights (..., d, m) that answer ``values`` (..., N, d) to features (..., N, m).
 
     >>> square = torch.tensor([[1.0, 0.0], [1.0, 1.0]]).double()
     >>> values = torch.eye(2).double()
@@ -39,12 +34,12 @@ def readout(values: torch.Tensor, stored: torch.Tensor, *, whitened: bool = Fals
     """
     if whitened:
         solved: torch.Tensor = torch.linalg.lstsq(stored, values, driver="gels").solution
-        return solved.T
-    return values.T @ stored
+        return solved.mT
+    return values.mT @ stored
 
 
 def answered(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     associations: int,
     dim: int,
@@ -60,14 +55,12 @@ def answered(
     """
     if associations < 2:
         raise ValueError(f"{associations} associations: a memory needs at least 2 to choose from")
+    streams = Streams(rngs, device, dtype)
+    keys, values = (unit_vectors(streams, associations, dim) for _ in range(2))
+    stored = features(streams, keys, width)
     found = []
-    for rng in rngs:
-        keys, outputs = (unit_vectors(rng, associations, dim) for _ in range(2))
-        stored, values = (
-            torch.from_numpy(table).to(device, dtype)
-            for table in (features(rng, keys, width), outputs)
-        )
-        scores = stored @ readout(values, stored, whitened=whitened).T @ values.T
+    for r in range(len(rngs)):  # scores (N, N) one replicate at a time
+        scores = stored[r] @ readout(values[r], stored[r], whitened=whitened).T @ values[r].T
         own = scores.diagonal().clone()
         lead = own - scores.fill_diagonal_(-torch.inf).amax(1)
         found.append(torch.stack([(lead > 0).to(dtype).mean(), lead.min()]))

@@ -6,7 +6,7 @@ random numbers they like.  ``(R,)`` stands for one value per replicate.
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,8 +16,7 @@ import torch
 
 from simulation.embeddings import unit_vectors
 from simulation.memory import bilinear
-
-Floats = npt.NDArray[np.float64]
+from simulation.streams import Rngs, Streams
 
 
 def functions(facts: int, outputs: int) -> npt.NDArray[np.int64]:
@@ -43,9 +42,7 @@ def best_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
     return max(float(agreement[:, (0, *code)].max(1).mean()) for code in codes)
 
 
-def searched_loss(
-    rngs: Sequence[np.random.Generator], *, facts: int, outputs: int, bits: int
-) -> torch.Tensor:
+def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.Tensor:
     """(R,): cross-entropy in nats of an encoder and decoder that a search from random codewords
     finds.
 
@@ -55,8 +52,8 @@ def searched_loss(
     table = functions(facts, outputs)
     one_hot = np.eye(outputs)[table]
     found = np.empty(len(rngs))
-    for index, rng in enumerate(rngs):
-        words = one_hot[rng.permutation(len(table))[: 2**bits]]
+    for index, order in enumerate(Streams(rngs).permutation(len(table)).numpy()):
+        words = one_hot[order[: 2**bits]]
         decoder = 0.8 * words + 0.2 / outputs
         loss = math.inf
         while True:
@@ -73,16 +70,11 @@ def searched_loss(
     return torch.from_numpy(found)
 
 
-def random_code_accuracy(
-    rngs: Sequence[np.random.Generator], *, facts: int, outputs: int, bits: int
-) -> torch.Tensor:
+def random_code_accuracy(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.Tensor:
     """(R,): accuracy of a memory that stores which of 2^bits random codewords agrees best."""
-    found = np.empty(len(rngs))
-    for index, rng in enumerate(rngs):
-        codewords = rng.integers(outputs, size=(2**bits, facts), dtype=np.uint8)
-        # Against random codewords one function is as good as another.
-        found[index] = (codewords == 0).sum(1).max() / facts
-    return torch.from_numpy(found)
+    codewords = Streams(rngs).integers(outputs, 2**bits, facts, dtype=torch.uint8)
+    # Against random codewords one function is as good as another.
+    return (codewords == 0).sum(2).amax(1).double() / facts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +105,7 @@ def quantise(weights: torch.Tensor, bits: int) -> torch.Tensor:
 
 
 def quantised_memory(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     facts: int,
     outputs: int,
@@ -125,10 +117,9 @@ def quantised_memory(
     """Random functions in a linear memory, the sum of outer products, of weights of few bits."""
     accuracy, loss = [], []
     temperatures = torch.logspace(-2, 2, 25, device=device, dtype=dtype)
-    for rng in rngs:
-        inputs, values = unit_vectors(rng, facts, dim), unit_vectors(rng, outputs, dim)
-        right = torch.from_numpy(rng.integers(outputs, size=facts)).to(device)
-        keys, rows = (torch.from_numpy(x).to(device, dtype) for x in (inputs, values))
+    streams = Streams(rngs, device, dtype)
+    inputs, values = unit_vectors(streams, facts, dim), unit_vectors(streams, outputs, dim)
+    for keys, rows, right in zip(inputs, values, streams.integers(outputs, facts), strict=True):
         logits = keys @ quantise(rows[right].T @ keys, weight_bits).T @ rows.T
         accuracy.append((logits.argmax(1) == right).to(dtype).mean())
         scaled = temperatures[:, None, None] * logits / logits.std()
@@ -140,27 +131,26 @@ def quantised_memory(
 @dataclass(frozen=True)
 class Construction:
     """A memory that writes pairs at once: what it makes of inputs, (count, dim) to (count, k), and
-    its weights (dim, k) of values (pairs, dim) and what was made of their inputs (pairs, k)."""
+    its weights (dim, k) of values (pairs, dim) and what was made of their inputs (pairs, k), all of
+    each replicate."""
 
-    features: Callable[[np.random.Generator, Floats, int], Floats]
+    features: Callable[[Streams, torch.Tensor, int], torch.Tensor]
     write: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = bilinear.readout
 
 
-def _as_they_are(rng: np.random.Generator, inputs: Floats, width: int) -> Floats:
-    del rng, width
+def _as_they_are(streams: Streams, inputs: torch.Tensor, width: int) -> torch.Tensor:
+    del streams, width
     return inputs
 
 
-def _projected(rng: np.random.Generator, inputs: Floats, width: int) -> Floats:
-    directions: Floats = np.linalg.qr(rng.standard_normal((inputs.shape[1], width)))[0]
-    projected: Floats = inputs @ directions
-    return projected
+def _projected(streams: Streams, inputs: torch.Tensor, width: int) -> torch.Tensor:
+    directions: torch.Tensor = torch.linalg.qr(streams.normal(inputs.shape[2], width)).Q
+    return inputs @ directions
 
 
-def _cosines(rng: np.random.Generator, inputs: Floats, width: int) -> Floats:
-    frequencies = 6 * rng.standard_normal((inputs.shape[1], width))
-    waves: Floats = np.cos(inputs @ frequencies + rng.uniform(0, 2 * math.pi, width))
-    return waves
+def _cosines(streams: Streams, inputs: torch.Tensor, width: int) -> torch.Tensor:
+    frequencies = 6 * streams.normal(inputs.shape[2], width)
+    return torch.cos(inputs @ frequencies + 2 * math.pi * streams.uniform(1, width))
 
 
 CONSTRUCTIONS = {
@@ -175,7 +165,7 @@ CONSTRUCTIONS = {
 
 
 def bits_per_weight(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     construction: str,
     dim: int,
@@ -191,11 +181,11 @@ def bits_per_weight(
     """
     memory = CONSTRUCTIONS[construction]
     most, found = 32 * dim, []
-    for rng in rngs:
-        inputs, outputs = unit_vectors(rng, most, dim), unit_vectors(rng, most, dim)
-        order = torch.from_numpy(rng.random(most)).to(device)
-        keys = torch.from_numpy(memory.features(rng, inputs, width)).to(device, dtype)
-        values = torch.from_numpy(outputs).to(device, dtype)
+    streams = Streams(rngs, device, dtype)
+    inputs, outputs = unit_vectors(streams, most, dim), unit_vectors(streams, most, dim)
+    orders = streams.uniform(most)
+    made = memory.features(streams, inputs, width)
+    for keys, values, order in zip(made, outputs, orders, strict=True):
         low, high = 1, 2
         while high <= most and _recalled(memory, keys, values, order[:high]) >= 0.99 * high:
             low, high = high, 2 * high

@@ -4,14 +4,13 @@ An input ``e`` is answered by the output ``u_j`` of largest score ``u_j . W e`` 
 B1). R replicates, n associations, dimension d.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 from simulation import decoding
-from simulation.embeddings import embed
+from simulation.embeddings import unit_vectors
+from simulation.streams import Rngs, Streams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +23,7 @@ class Associations:
 
 
 def draw(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     associations: int,
     dim: int,
@@ -39,11 +38,8 @@ def draw(
         raise ValueError(
             f"{associations} associations in dim {dim}: give at least 2 and at least 1 dimension"
         )
-    vectors = torch.empty(len(rngs), 2, associations, dim, dtype=dtype)
-    for rng, tables in zip(rngs, vectors.numpy(), strict=True):
-        for table in tables:
-            embed(rng, table)
-    inputs, outputs = vectors.to(device).unbind(1)
+    streams = Streams(rngs, device, dtype)
+    inputs, outputs = (unit_vectors(streams, associations, dim) for _ in range(2))
     return Associations(inputs=inputs, outputs=outputs)
 
 
@@ -67,7 +63,7 @@ def orthonormal(
 
 
 def subspaces(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     dim: int,
     width: int,
@@ -80,9 +76,8 @@ def subspaces(
     """
     if not 0 < width <= dim:
         raise ValueError(f"width {width} must be above 0 and at most dim={dim}")
-    gaussian = np.stack([rng.standard_normal((dim, width)) for rng in rngs])
-    basis: torch.Tensor = torch.linalg.qr(torch.from_numpy(gaussian))[0]
-    return basis.to(device, dtype)
+    basis: torch.Tensor = torch.linalg.qr(Streams(rngs, device, dtype).normal(dim, width))[0]
+    return basis
 
 
 def hebbian(pairs: Associations) -> torch.Tensor:

@@ -6,16 +6,16 @@ equally often (paper B, statements B2 and B8).
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from simulation import decoding
-from simulation.adam import adam
+from simulation.adam import Adam, no_denormals
 from simulation.embeddings import unit_vectors
 from simulation.initial_weights import lecun_normal
+from simulation.streams import Rngs, Streams
 
 CHECK_EVERY = 256
 """Steps of training between two looks at the accuracy, as in the released code."""
@@ -55,7 +55,7 @@ class Mlp:
 
 
 def draw(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     associations: int,
     outputs: int,
@@ -74,11 +74,10 @@ def draw(
         raise ValueError(f"dim is {dim} and outputs {outputs}: give at least 2 of each")
     if associations < outputs:
         raise ValueError(f"{associations} associations cannot use all of {outputs} outputs")
-    vectors = np.stack([unit_vectors(rng, associations + outputs, dim) for rng in rngs])
-    moved = torch.from_numpy(vectors).to(device, dtype)
+    vectors = unit_vectors(Streams(rngs, device, dtype), associations + outputs, dim)
     return Associations(
-        z=moved[:, :associations],
-        u=moved[:, associations:],
+        z=vectors[:, :associations],
+        u=vectors[:, associations:],
         targets=torch.arange(associations, device=device) * outputs // associations,
     )
 
@@ -118,8 +117,9 @@ def cosine_memory(
     """
     if width < 1 or not frequency > 0:
         raise ValueError(f"width is {width} and frequency {frequency}: both must be positive")
-    first = torch.from_numpy(frequency * rng.standard_normal((width, z.shape[1]))).to(z)
-    bias = torch.from_numpy(rng.uniform(0, 2 * math.pi, width)).to(z)
+    one = Streams.like([rng], z)
+    first = frequency * one.normal(width, z.shape[1])[0]
+    bias = 2 * math.pi * one.uniform(width)[0]
     second = _features(z, first, bias, "cosine").mT @ targets / width
     return Mlp(first=first, bias=bias, second=second, activation="cosine")
 
@@ -161,9 +161,7 @@ def relu_memory(
     dim = z.shape[1]
     if width <= dim + 1:
         raise ValueError(f"width is {width}: the projection leaves nothing at dim {dim}")
-    rows = rng.standard_normal((width, dim))
-    rows *= math.sqrt(dim) / np.linalg.norm(rows, axis=1, keepdims=True)
-    first = torch.from_numpy(rows).to(z)
+    first = math.sqrt(dim) * unit_vectors(Streams.like([rng], z), width, dim)[0]
     raw = 4 / width * torch.relu(z @ first.mT).mT @ targets
     basis = torch.linalg.qr(torch.cat([torch.ones_like(first[:, :1]), first], 1)).Q
     second = raw - basis @ (basis.mT @ raw) if project else raw
@@ -178,7 +176,7 @@ def _features(
 
 
 def constructed(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     associations: int,
     dim: int,
@@ -231,7 +229,7 @@ def constructed(
 
 def trained_accuracy(
     facts: Associations,
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     width: int,
     steps: int = 2**15,
@@ -248,80 +246,95 @@ def trained_accuracy(
     The replicates are trained in one batch; those that are done leave it.
     """
     width_in, width_out = facts.z.shape[2], facts.u.shape[2]
-    first, second = (
-        torch.from_numpy(np.stack([lecun_normal(rng, shape) for rng in rngs])).to(facts.z)
-        for shape in ((width_in, width), (width, width_out))
-    )
-    network = _Network(facts, first, second)
+    streams = Streams.like(rngs, facts.z)
+    first = lecun_normal(streams, width_in, width)
+    network = _Network(facts, first, lecun_normal(streams, width, width_out), rate)
     best = facts.z.new_zeros(len(rngs))
     active = torch.arange(len(rngs), device=best.device)
-    for step in range(steps):
-        network.step(step + 1, rate)
-        if step % CHECK_EVERY == 0:
-            accuracy = network.accuracy()
-            best[active] = torch.maximum(best[active], accuracy)
-            going = accuracy <= enough
-            if not bool(going.all()):
-                active = active[going]
-                if active.numel() == 0:
+    with no_denormals():
+        for step in range(steps):
+            network.step()
+            if step % CHECK_EVERY == 0:
+                accuracy = network.accuracy()
+                best[active] = torch.maximum(best[active], accuracy)
+                going = (accuracy <= enough).nonzero()[:, 0]
+                if not len(going):
                     break
-                network.keep(going)
+                if len(going) < len(active):
+                    active = active[going]
+                    network.keep(going)
     return best
 
 
 class _Network:
-    """ReLU networks, one per replicate, and the state of their Adam."""
+    r"""ReLU networks, one per replicate, in training.
 
-    def __init__(self, facts: Associations, first: torch.Tensor, second: torch.Tensor) -> None:
-        # The bias is the last row of the first layer: an input that is always 1.
-        self._z = torch.cat([facts.z, torch.ones_like(facts.z[..., :1])], 2)
-        self._u = facts.u
+    Activations have a column for each association, so that the thin side of every product comes
+    first. With inputs z, hidden h, answers f, outputs u and p the softmax of the scores,
+
+    .. math:: h = \mathrm{relu}(W z),\quad f = V h,\quad p = \mathrm{softmax}(u f),
+
+    the gradient of the mean cross-entropy in f is :math:`g = (u^\top p - u_{target}) / N`, whose
+    second term is constant. From there :math:`V' = g h^\top` and
+    :math:`W' = ((V^\top g) 1_{h > 0}) z^\top`. The bias is the last column of W: an input that is
+    always 1.
+    """
+
+    def __init__(
+        self, facts: Associations, first: torch.Tensor, second: torch.Tensor, rate: float
+    ) -> None:
+        z, count = facts.z.mT, facts.z.shape[1]
+        self._z = torch.cat([z, torch.ones_like(z[:, :1])], 1)
+        self._u = facts.u.contiguous()
         self._targets = facts.targets
-        self._wanted = torch.nn.functional.one_hot(facts.targets, facts.u.shape[1]).to(facts.u)
-        first = torch.cat([first, torch.zeros_like(first[:, :1])], 1)
-        self._split = first[0].numel()
-        self._width = first.shape[2]
-        self._parameters = torch.cat([first.flatten(1), second.flatten(1)], 1)
-        self._mean = torch.zeros_like(self._parameters)
-        self._square = torch.zeros_like(self._parameters)
+        self._back = self._u.mT / count
+        self._wanted = self._back[:, :, facts.targets].contiguous()
+        bias = torch.zeros_like(first[:, :1])
+        first, second = torch.cat([first, bias], 1).mT.contiguous(), second.mT.contiguous()
+        self.weights = [first, second]
+        self._adam = Adam(self.weights, [rate] * len(first))
+        self._make_room()
 
-    def _layers(self) -> tuple[torch.Tensor, torch.Tensor]:
-        return self._views(self._parameters)
+    def _make_room(self) -> None:
+        """Buffers, which all steps share: pages fresh from the system would cost more than sums."""
+        first, second = self.weights
+        models, width, dim, count = *first.shape[:2], second.shape[1], self._z.shape[2]
+        empty = self._z.new_empty
+        self._hidden, self._hidden_back = (empty(models, width, count) for _ in range(2))
+        self._answers, self._answers_back = (empty(models, dim, count) for _ in range(2))
+        self._scores = empty(models, count, self._u.shape[1])
+        self._gradients = [torch.empty_like(weights) for weights in self.weights]
 
-    def _views(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Views of rows of parameters, or of their gradient."""
-        count, split = len(rows), self._split
-        first = rows[:, :split].view(count, split // self._width, self._width)
-        return first, rows[:, split:].view(count, self._width, self._u.shape[2])
+    def _forward(self) -> torch.Tensor:
+        first, second = self.weights
+        torch.bmm(first, self._z, out=self._hidden).relu_()
+        torch.bmm(second, self._hidden, out=self._answers)
+        return torch.bmm(self._answers.mT, self._u.mT, out=self._scores)
 
-    def _forward(self) -> tuple[torch.Tensor, torch.Tensor]:
-        first, second = self._layers()
-        hidden = torch.bmm(self._z, first).relu_()
-        return hidden, torch.bmm(torch.bmm(hidden, second), self._u.mT)
+    def gradient(self) -> list[torch.Tensor]:
+        """Of the mean cross-entropy, in the order of the weights; a buffer of the next step."""
+        scores, hidden, back = self._forward(), self._hidden, self._hidden_back
+        torch.softmax(scores, 2, out=scores)
+        torch.bmm(self._back, scores.mT, out=self._answers_back).sub_(self._wanted)
+        torch.bmm(self._answers_back, hidden.mT, out=self._gradients[1])
+        torch.bmm(self.weights[1].mT, self._answers_back, out=back)
+        torch.ops.aten.threshold_backward(back, hidden, 0, grad_input=back)
+        torch.bmm(back, self._z.mT, out=self._gradients[0])
+        return self._gradients
 
-    def gradient(self) -> torch.Tensor:
-        """Of the mean cross-entropy, written out: faster than autograd on small matrices."""
-        hidden, logits = self._forward()
-        _, second = self._layers()
-        error = torch.softmax(logits, 2).sub_(self._wanted)
-        answer = torch.bmm(error, self._u).div_(self._targets.numel())
-        back = torch.bmm(answer, second.mT).mul_(hidden > 0)
-        gradient = torch.empty_like(self._parameters)
-        grad_first, grad_second = self._views(gradient)
-        grad_first.copy_(torch.bmm(self._z.mT, back))
-        grad_second.copy_(torch.bmm(hidden.mT, answer))
-        return gradient
-
-    def step(self, count: int, rate: float) -> None:
-        adam(self._parameters, self.gradient(), self._mean, self._square, count, rate)
+    def step(self) -> None:
+        self._adam.step(self.weights, self.gradient())
 
     def accuracy(self) -> torch.Tensor:
         """Share of associations answered rightly: (R,)."""
-        right = self._forward()[1].argmax(2) == self._targets
+        right = self._forward().argmax(2) == self._targets
         return right.to(self._z.dtype).mean(1)
 
     def keep(self, chosen: torch.Tensor) -> None:
-        """Go on with the chosen replicates alone."""
-        self._z, self._u = self._z[chosen], self._u[chosen]
-        self._parameters = self._parameters[chosen]
-        self._mean, self._square = self._mean[chosen], self._square[chosen]
+        """Go on with the replicates at these indices alone."""
+        self._z, self._u, self._back, self._wanted = (
+            tensor[chosen] for tensor in (self._z, self._u, self._back, self._wanted)
+        )
+        self.weights = [weights[chosen] for weights in self.weights]
+        self._adam.keep(chosen)
+        self._make_room()

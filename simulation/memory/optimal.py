@@ -17,13 +17,12 @@ others: the decoupled model of the companions.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 from simulation.initial_weights import lecun_normal
+from simulation.streams import Rngs, Streams
 from simulation.tiles import TILE_ELEMENTS
 
 _ITERATIONS = 200
@@ -57,7 +56,7 @@ class Pairs:
 
 
 def draw(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     dim: int,
     associations: int,
@@ -65,8 +64,8 @@ def draw(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Pairs:
-    """Draw one set of pairs from each generator, inputs first, in float64 on the CPU; the start of
-    a training last, as released.
+    """Draw one set of pairs from each generator, inputs first; the start of a training last, as
+    released.
 
     Raises ValueError for no generator, ``dim`` below 1 or ``associations`` below 2.
     """
@@ -78,14 +77,11 @@ def draw(
         )
     inputs = (associations, dim)
     outputs = (associations, *inputs) if own_competitors else inputs
-    drawn = [[rng.standard_normal(shape) for shape in (inputs, outputs)] for rng in rngs]
+    streams = Streams(rngs, device, dtype)
     e, u = (
-        torch.nn.functional.normalize(torch.from_numpy(np.stack(arrays)), dim=-1)
-        for arrays in zip(*drawn, strict=True)
+        torch.nn.functional.normalize(streams.normal(*shape), dim=-1) for shape in (inputs, outputs)
     )
-    start = torch.from_numpy(np.stack([lecun_normal(rng, (dim, dim)) for rng in rngs]))
-    parts = {"inputs": e, "outputs": u, "start": start}
-    return Pairs(**{name: part.to(device, dtype) for name, part in parts.items()})
+    return Pairs(inputs=e, outputs=u, start=lecun_normal(streams, dim, dim))
 
 
 def scores(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
@@ -113,6 +109,7 @@ def separable(pairs: Pairs) -> torch.Tensor:
     Raises RuntimeError if Newton's method decides neither way, which takes pairs in no general
     position.
 
+    >>> import numpy as np
     >>> few, many = (draw([np.random.default_rng(1)], dim=4, associations=n) for n in (4, 40))
     >>> separable(few).tolist(), separable(many).tolist()
     ([True], [False])
@@ -146,12 +143,15 @@ def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 
         if (step - 1) % every == 0:
             share = stored(pairs, trained).double().mean(1)
             better = share > best[active]
-            memory[active[better]], best[active[better]] = trained[better], share[better]
-            going = share < enough
-            active, pairs = active[going], pairs[going]
-            trained, first, second = trained[going], first[going], second[going]
-            if not len(active):
+            kept = torch.where(better[:, None, None], trained, memory[active])
+            memory.index_copy_(0, active, kept)
+            best.index_copy_(0, active, torch.where(better, share, best[active]))
+            going = (share < enough).nonzero()[:, 0]
+            if not len(going):
                 break
+            if len(going) < len(active):
+                active, pairs = active[going], pairs[going]
+                trained, first, second = trained[going], first[going], second[going]
     return memory
 
 
@@ -161,6 +161,7 @@ def regularised(pairs: Pairs, ridge: float) -> torch.Tensor:
     For a small ridge it is the memory of largest margin, relative to its norm, where all pairs can
     be stored. Newton's method, of a fixed number of steps, each halved until it helps.
 
+    >>> import numpy as np
     >>> pairs = draw([np.random.default_rng(1)], dim=4, associations=4)
     >>> bool(stored(pairs, regularised(pairs, 1e-3)).all())
     True
@@ -291,7 +292,7 @@ def _highest(current: torch.Tensor) -> torch.Tensor:
 def _average(pairs: Pairs, weights: torch.Tensor) -> torch.Tensor:
     """Weighted sum of the outputs for each input: (R, n, d)."""
     if pairs.outputs.ndim == 3:
-        return weights @ pairs.outputs
+        return (pairs.outputs.mT @ weights.mT).mT  # the thin side first
     return (weights[:, :, None] @ pairs.outputs)[:, :, 0]
 
 

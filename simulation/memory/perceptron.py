@@ -5,13 +5,14 @@ given with its label in it.
 """
 
 import itertools
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+
+from simulation.streams import Rngs, Streams
 
 Floats = NDArray[np.float64]
 
@@ -34,26 +35,26 @@ def separable(patterns: Floats) -> bool:
     return bool(found.x[-1] > 1e-6)
 
 
-def random_labels(rngs: Sequence[np.random.Generator], *, patterns: int, dim: int) -> torch.Tensor:
+def random_labels(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
     """(R,): 1 where some weights are right on all patterns, else 0."""
-    found = [separable(rng.standard_normal((patterns, dim))) for rng in rngs]
+    found = [separable(points) for points in Streams(rngs).normal(patterns, dim).numpy()]
     return torch.tensor(found, dtype=torch.float64)
 
 
-def dichotomies(rngs: Sequence[np.random.Generator], *, patterns: int, dim: int) -> torch.Tensor:
+def dichotomies(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
     """(R,): how many of all 2^n labels some weights give, with their opposites."""
     found = []
-    for rng in rngs:
-        points = rng.standard_normal((patterns, dim))
+    for points in Streams(rngs).normal(patterns, dim).numpy():
         signs = ((1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=patterns - 1))
         found.append(2 * sum(separable(points * np.array(each)[:, None]) for each in signs))
     return torch.tensor(found, dtype=torch.float64)
 
 
-def binary_patterns(
-    rngs: Sequence[np.random.Generator], *, dim: int, sequences: int = 16
-) -> torch.Tensor:
-    """(R,): patterns, one after another, until no weights of one bit are right on all; a mean."""
+def binary_patterns(rngs: Rngs, *, dim: int, sequences: int = 16) -> torch.Tensor:
+    """(R,): patterns, one after another, until no weights of one bit are right on all; a mean.
+
+    How many are drawn depends on the patterns, so that each replicate draws on the host.
+    """
     found = []
     for rng in rngs:
         counts = []

@@ -6,12 +6,10 @@ MLP of ReLU neurons, gated by the relation, flips them back; the answer is the a
 score (after arXiv 2605.12426, whose construction is not public here).
 """
 
-from collections.abc import Sequence
-
-import numpy as np
 import torch
 
 from simulation.embeddings import unit_vectors
+from simulation.streams import Rngs, Streams
 
 
 def selector(
@@ -37,7 +35,7 @@ def selector(
 
 
 def accuracy(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     attributes: int,
     relations: int,
@@ -53,13 +51,14 @@ def accuracy(
         raise ValueError(
             f"{attributes} attributes, {relations} relations, dim {dim}: give at least 2, 1 and 1"
         )
+    streams = Streams(rngs, device, dtype)
+    drawn = (
+        unit_vectors(streams, attributes, dim),
+        streams.signs(relations, dim),
+        streams.permutation(attributes, relations),
+    )
     found = []
-    for rng in rngs:
-        vectors = torch.from_numpy(unit_vectors(rng, attributes, dim)).to(device, dtype)
-        signs = torch.from_numpy(rng.choice([-1.0, 1.0], (relations, dim))).to(device, dtype)
-        facts = torch.from_numpy(
-            rng.permuted(np.tile(np.arange(attributes), (relations, 1)), axis=1)
-        ).to(device)
+    for vectors, signs, facts in zip(*drawn, strict=True):
         subjects = (signs[:, None] * vectors[facts]).sum(0)
         embed, gate, bias, out = selector(signs, float(subjects.abs().max()))
         seen = subjects @ embed.T + bias

@@ -6,14 +6,13 @@ statement C3). Tokens that are not stored are exchangeable, so that some of them
 for infinitely many.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 import torch
 from scipy import special
 
 from simulation.embeddings import unit_vectors
+from simulation.streams import Rngs, Streams
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -57,7 +56,7 @@ def memory(
 
 
 def error(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     stored: int,
     labels: int,
@@ -95,23 +94,23 @@ def error(
     mass[stored:] = (1 - mass.sum()) / PROBES
     label = np.arange(1, stored + PROBES + 1) % labels
     scheme = np.concatenate([weights(stored, alpha, power=power), np.zeros(PROBES)])
+    streams = Streams(rngs, device, dtype)
+    inputs, outputs = unit_vectors(streams, mass.size, dim), unit_vectors(streams, labels, dim)
+    held = np.ones((len(rngs), stored), dtype=bool)
+    if samples is not None:
+        law = np.append(mass[:stored], mass[stored:].sum())
+        held = Streams(rngs).counts(samples, law)[:, :stored].numpy() > 0  # stays on the host
+    drawn = unit_vectors(streams, fresh, dim) if fresh else None
+    kept = np.concatenate([held, np.zeros((len(rngs), PROBES), dtype=bool)], 1) * scheme
+    shares = np.stack([_averaged(mass, weight, label) for weight in kept])
+    q, share = (torch.from_numpy(table).to(device, dtype) for table in (kept, shares))
+    f = torch.from_numpy(label).to(device)
     errors = []
-    for rng in rngs:
-        inputs, outputs = unit_vectors(rng, mass.size, dim), unit_vectors(rng, labels, dim)
-        weight = scheme
-        if samples is not None:
-            counts = rng.multinomial(samples, np.append(mass[:stored], mass[stored:].sum()))
-            weight = scheme * np.append(counts[:stored] > 0, np.zeros(PROBES))
-        q, f, e, u = (
-            torch.from_numpy(values).to(device, None if values is label else dtype)
-            for values in (weight, label, inputs, outputs)
-        )
-        wrong = ((u @ memory(q, f, e, u) @ e.mT).argmax(0) != f).to(dtype)
-        if fresh:
-            drawn = torch.from_numpy(unit_vectors(rng, fresh, dim)).to(device, dtype)
-            wrong[:stored] = _failures(q[:stored], f[:stored], e[:stored], u, drawn)
-        share = torch.from_numpy(_averaged(mass, weight, label)).to(device, dtype)
-        errors.append(share @ wrong)
+    for r, (e, u) in enumerate(zip(inputs, outputs, strict=True)):
+        wrong = ((u @ memory(q[r], f, e, u) @ e.mT).argmax(0) != f).to(dtype)
+        if drawn is not None:
+            wrong[:stored] = _failures(q[r, :stored], f[:stored], e[:stored], u, drawn[r])
+        errors.append(share[r] @ wrong)
     return torch.stack(errors)
 
 

@@ -19,15 +19,14 @@ Tensors have the shape (replicates, ...), and tokens the order: S subjects, R re
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from scipy.linalg import hadamard
 from torch import Tensor
 
-from simulation.embeddings import LAWS
+from simulation.streams import Streams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +104,7 @@ class Facts:
         tables = [table for table in (inputs, outputs) if table is not None]
         self.replicates = tables[0].shape[0] if tables else replicates
         blank = torch.zeros((), device=device, dtype=dtype)
-        eye_s, eye_r = (torch.eye(n).to(blank) for n in (subjects, relations))
+        eye_s, eye_r = (torch.eye(n, out=blank.new_empty(0)) for n in (subjects, relations))
         # (answers, subjects) and (answers, relations): which part each answer has.
         self.has_subject = eye_s.repeat_interleave(relations, 0)
         self.has_relation = eye_r.repeat(subjects, 1)
@@ -221,15 +220,11 @@ class Facts:
         )
 
 
-def rotated(rngs: Sequence[np.random.Generator], count: int) -> Tensor:
+def rotated(streams: Streams, count: int) -> Tensor:
     """Uniformly random orthonormal embeddings, (B, count, count)."""
-    drawn = [np.linalg.qr(rng.standard_normal((count, count))) for rng in rngs]
-    return torch.from_numpy(np.stack([q * np.sign(np.diagonal(r)) for q, r in drawn]))
-
-
-def gaussian(rngs: Sequence[np.random.Generator], count: int, dim: int) -> Tensor:
-    """Embeddings N(0, I/dim), which are not orthogonal: (B, count, dim)."""
-    return torch.from_numpy(np.stack([LAWS["gaussian"](rng, 0, count, dim) for rng in rngs]))
+    q, r = torch.linalg.qr(streams.normal(count, count))
+    found: Tensor = q * r.diagonal(dim1=1, dim2=2).sign()[:, None]
+    return found
 
 
 def hadamard_or_one_hot(kinds: str, subjects: int, relations: int) -> tuple[Tensor, Tensor]:

@@ -10,6 +10,7 @@ polar factors are those of the whole matrices, written in the same way.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -25,7 +26,7 @@ class Reduced:
     relations: int
     like: Tensor
 
-    @property
+    @cached_property
     def _own(self) -> Tensor:
         return torch.tensor([self.subjects, self.relations]).to(self.like)
 

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Protocol, Self, TypeVar
 
-import numpy as np
 import torch
 from scipy import linalg
 from torch import Tensor
 
-from simulation.adam import adam
+from simulation.adam import Adam
 from simulation.spectral.facts import Facts, Odds, Weights
+from simulation.streams import Rngs, Streams
+from simulation.tiles import LOOK_EVERY
 
 NO_SINGULAR_VALUE, NO_ENTRY = 1e-6, 1e-10
 """What is less than this part of the largest counts as zero: far above rounding errors."""
@@ -41,8 +42,10 @@ def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The singular value decomposition.
 
     For some matrices with many equal values MKL's gives up, or returns vectors that are not
-    orthonormal and no error; those matrices are decomposed again by a slower algorithm.
+    orthonormal and no error; on a CPU those matrices are decomposed again by a slower algorithm.
     """
+    if matrix.device.type != "cpu":
+        return tuple(torch.linalg.svd(matrix, full_matrices=False))
     try:
         left, values, right = torch.linalg.svd(matrix, full_matrices=False)
     except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
@@ -50,10 +53,10 @@ def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         least = min(rows, columns)
         shapes = (*batch, rows, least), (*batch, least), (*batch, least, columns)
         left, values, right = (matrix.new_full(shape, torch.nan) for shape in shapes)
-    one = torch.eye(values.shape[-1]).to(matrix)
+    one = torch.eye(values.shape[-1], dtype=matrix.dtype)
     off = [(part - one).abs().amax((-2, -1)) for part in (left.mT @ left, right @ right.mT)]
     for place in (~(torch.maximum(*off) <= NOT_ORTHONORMAL)).nonzero().tolist():
-        again = linalg.svd(matrix[*place].cpu().numpy(), full_matrices=False, lapack_driver="gesvd")
+        again = linalg.svd(matrix[*place].numpy(), full_matrices=False, lapack_driver="gesvd")
         for whole, part in zip((left, values, right), again, strict=True):
             whole[*place] = torch.from_numpy(part).to(matrix)
     return left, values, right
@@ -171,7 +174,8 @@ def clock(duration: float, steps: int, *, growing: float | None = None) -> list[
 
 
 def followed(task: Answering, path: Iterable[Weights], until: float = 0.0) -> Odds:
-    """The odds along a path, (points, B): to its end, or until every replicate has learned.
+    """The odds along a path, (points, B): to its end, or until every replicate has learned and
+    somebody looks.
 
     Args:
         task: what the weights answer.
@@ -180,9 +184,10 @@ def followed(task: Answering, path: Iterable[Weights], until: float = 0.0) -> Od
     """
     level = math.log(1 / until - 1) if until else math.inf
     points: list[Odds] = []
-    for weights in path:
+    for step, weights in enumerate(path):
         points.append(task.odds(weights))
-        if min(points[-1].subject.min(), points[-1].relation.min()) >= level:
+        lowest = torch.minimum(points[-1].subject.min(), points[-1].relation.min())
+        if until and step % LOOK_EVERY[lowest.device.type] == 0 and lowest >= level:
             break
     return Odds(
         subject=torch.stack([point.subject for point in points]),
@@ -201,16 +206,22 @@ def learning_time(odds: Tensor, times: Sequence[float], error: float) -> Tensor:
     Raises ValueError if it never does, or does at the first point, or the odds are not numbers.
     """
     level = math.log(1 / error - 1)
-    if odds.isnan().any():
-        raise ValueError("the odds are nan: the flow is unstable, so take smaller steps")
     reached = odds >= level
-    if not reached.any(0).all() or reached[0].any():
+    faults = odds.isnan().any(), reached[0].any() | ~reached.any(0).all()
+    unstable, outside = torch.stack(faults).tolist()
+    if unstable:
+        raise ValueError("the odds are nan: the flow is unstable, so take smaller steps")
+    if outside:
         raise ValueError(f"an error of {error} is not reached on the way: train longer")
     after = reached.to(torch.int8).argmax(0, keepdim=True)
     high, low = odds.gather(0, after)[0], odds.gather(0, after - 1)[0]
     clocked = torch.tensor(times, device=odds.device, dtype=odds.dtype)
     end, begin = clocked[after[0]], clocked[after[0] - 1]
     return begin + (end - begin) * (level - low) / (high - low)
+
+
+AT_ONCE = 64
+"""Steps whose batches are drawn in one go."""
 
 
 def one_step_at_a_time(
@@ -222,7 +233,7 @@ def one_step_at_a_time(
     steps: int,
     momentum: float = 0.0,
     batch: int | None = None,
-    rngs: Sequence[np.random.Generator] = (),
+    rngs: Rngs = (),
 ) -> Iterator[Weights]:
     """Steps of an optimiser in place of a flow: the weights before the first and after each.
 
@@ -237,13 +248,15 @@ def one_step_at_a_time(
         rngs: of each replicate, for the batches.
     """
     pairs = task.answers
-    mean = weights.mapped(torch.zeros_like)
+    mean, streams = weights.mapped(torch.zeros_like), Streams.like(rngs, task.uniform)
     yield weights
-    for _ in range(steps):
+    for step in range(steps):
         often = None
         if batch is not None:
-            drawn = np.stack([rng.multinomial(batch, [1 / pairs] * pairs) for rng in rngs])
-            often = torch.from_numpy(drawn / batch).to(task.uniform).view_as(task.uniform)
+            if step % AT_ONCE == 0:
+                size = min(AT_ONCE, steps - step)
+                drawn = streams.counts(batch, [1 / pairs] * pairs, size) / batch
+            often = drawn[:, step % AT_ONCE].view_as(task.uniform)
         new = task.gradient(weights, often)
         mean = mean.mapped(lambda old: momentum * old).moved(new, 1 - momentum)
         ahead = mean.mapped(lambda old: momentum * old).moved(new, 1 - momentum)
@@ -258,10 +271,9 @@ def adam_steps(task: Facts, weights: Weights, *, rate: float, steps: int) -> Ite
     zeros into steps that are as large as any.
     """
     now = weights.mapped(torch.clone)
-    means, squares = weights.mapped(torch.zeros_like), weights.mapped(torch.zeros_like)
+    adam = Adam([now.ov, now.kq], [rate] * len(now.ov))
     yield weights
-    for step in range(1, steps + 1):
-        descent = task.gradient(now).mapped(lambda gradient: -unrounded(gradient))
-        adam(now.ov, descent.ov, means.ov, squares.ov, step, rate)
-        adam(now.kq, descent.kq, means.kq, squares.kq, step, rate)
+    for _ in range(steps):
+        descent = task.gradient(now).mapped(lambda gradient: -unrounded(gradient).contiguous())
+        adam.step([now.ov, now.kq], [descent.ov, descent.kq])
         yield now.mapped(torch.clone)

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from simulation import embeddings
+from simulation.embeddings import gaussian
 from simulation.spectral.flows import polar
+from simulation.streams import Rngs, Streams
 
 Floats = npt.NDArray[np.float64]
 
@@ -79,7 +80,7 @@ def recalled(memory: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) 
 
 
 def one_step(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     dim: int,
     items: int,
@@ -96,12 +97,12 @@ def one_step(
     are drawn before the batch, so that they are the same with and without.
     """
     found: dict[str, list[torch.Tensor]] = {step: [] for step in steps}
-    for rng in rngs:
-        inputs, outputs = _embeddings(rng, items, dim, device, dtype)
-        weights = frequencies(items, exponent)
+    population = frequencies(items, exponent)
+    for streams in Streams(rngs, device, dtype).alone():
+        inputs, outputs = _embeddings(streams, items, dim)
+        p = torch.from_numpy(population).to(inputs)
         if batch is not None:
-            weights = rng.multinomial(batch, weights) / batch
-        p = torch.from_numpy(weights).to(device, dtype)
+            p = streams.counts(batch, population)[0] / batch
         for step in steps:
             memory = _STEPS[step](p, inputs, outputs)
             found[step].append(recalled(memory, inputs, outputs).sum())
@@ -109,7 +110,7 @@ def one_step(
 
 
 def batch_and_population(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     dim: int,
     items: int,
@@ -124,12 +125,12 @@ def batch_and_population(
     Returns (R,) counts under the name of each step, and under that with "_all" for the population.
     """
     found: dict[str, list[torch.Tensor]] = {}
-    for rng in rngs:
-        inputs, outputs = _embeddings(rng, items, dim, device, dtype)
-        population = frequencies(items, exponent)
-        sampled = rng.multinomial(batch, population) / batch
-        for name, weights in (("", sampled), ("_all", population)):
-            p = torch.from_numpy(weights).to(device, dtype)
+    population = frequencies(items, exponent)
+    every = torch.from_numpy(population).to(device, dtype)
+    for streams in Streams(rngs, device, dtype).alone():
+        inputs, outputs = _embeddings(streams, items, dim)
+        sampled = streams.counts(batch, population)[0] / batch
+        for name, p in (("", sampled), ("_all", every)):
             for step in steps:
                 count = recalled(_STEPS[step](p, inputs, outputs), inputs, outputs).sum()
                 found.setdefault(step + name, []).append(count)
@@ -137,7 +138,7 @@ def batch_and_population(
 
 
 def several_steps(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     dim: int,
     items: int,
@@ -167,16 +168,18 @@ def several_steps(
         Number of items recalled, and the probability of all others, each (R, steps).
     """
     counts, masses = [], []
-    for rng in rngs:
-        inputs, outputs = _embeddings(rng, items, dim, device, dtype)
-        population = frequencies(items, exponent)
+    population = frequencies(items, exponent)
+    p = seen = torch.from_numpy(population).to(device, dtype)
+    for streams in Streams(rngs, device, dtype).alone():
+        inputs, outputs = _embeddings(streams, items, dim)
         memory = torch.zeros(dim, dim, device=device, dtype=dtype)
         known = torch.zeros(items, device=device, dtype=torch.bool)
-        p = seen = torch.from_numpy(population).to(device, dtype)
+        if batch is not None:
+            batches = streams.counts(batch, population, steps)[0] / batch
         path = []
         for step in range(steps):
             if batch is not None:
-                seen = torch.from_numpy(rng.multinomial(batch, population) / batch).to(p)
+                seen = batches[step]
             if rate is not None:
                 missing = softmax_gradient(memory, seen, inputs, outputs)
             else:
@@ -234,12 +237,7 @@ def _above(
     return own > scores.amax(1)
 
 
-def _embeddings(
-    rng: np.random.Generator, items: int, dim: int, device: str | torch.device, dtype: torch.dtype
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs and outputs, each (N, d), drawn in float64 on the CPU."""
-    tables = np.empty((2, items, dim))
-    for table in tables:
-        embeddings.embed(rng, table, "gaussian")
-    inputs, outputs = torch.from_numpy(tables).to(device, dtype)
+def _embeddings(streams: Streams, items: int, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs and outputs, each (N, d), of one replicate."""
+    inputs, outputs = (gaussian(streams, items, dim)[0] for _ in range(2))
     return inputs, outputs

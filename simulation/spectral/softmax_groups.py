@@ -55,7 +55,8 @@ class Groups:
         one = torch.ones_like(self.frequencies)[None]
         if not self.apart:
             return torch.cat([one, (self.items - 1) * one])
-        return torch.cat([one, self.size - torch.eye(self.frequencies.numel()).to(one)])
+        own = torch.eye(self.frequencies.numel(), out=one.new_empty(0))
+        return torch.cat([one, self.size - own])
 
     @cached_property
     def labels(self) -> Tensor:

@@ -1,15 +1,14 @@
 """Muon as it is used, on the memory of `softmax_memory`: momentum, batches, embeddings, no SVD."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from simulation.embeddings import unit_vectors
+from simulation.embeddings import embed, unit_vectors
 from simulation.spectral.flows import polar
 from simulation.spectral.softmax_memory import Memory, Rule
+from simulation.streams import Rngs, Streams
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,14 @@ class Muon:
     batch: int | None = None
     dim: int | None = None
 
-    def excess(
-        self, memory: Memory, rngs: Sequence[np.random.Generator], *, rate: float, count: int
-    ) -> Tensor:
+    def excess(self, memory: Memory, rngs: Rngs, *, rate: float, count: int) -> Tensor:
         """(R,): the excess loss after some steps from W = 0."""
         labels, items = memory.labels, memory.frequencies.numel()
-        queries, answers = (self._embedded(rngs, labels) for _ in range(2))
+        streams = Streams.like(rngs, labels)
+        queries, answers = (self._embedded(streams, items) for _ in range(2))
+        if self.batch is not None:
+            chances = memory.frequencies.double()
+            drawn = streams.counts(self.batch, (chances / chances.sum()).tolist(), count)
         weights = mean = torch.zeros_like(answers.mT @ queries)
         for step in range(count + 1):
             scores = answers @ weights @ queries.mT
@@ -42,10 +43,7 @@ class Muon:
                 break
             often = memory.frequencies
             if self.batch is not None:
-                chances = memory.frequencies.double().cpu().numpy()
-                drawn = [rng.multinomial(self.batch, chances / chances.sum()) for rng in rngs]
-                often = torch.from_numpy(np.stack(drawn)).to(labels)[:, None] / self.batch
-                often = often.expand(-1, items, -1)
+                often = (drawn[:, step, None] / self.batch).expand(-1, items, -1)
             new = answers.mT @ ((labels - scores.softmax(1)) * often) @ queries
             mean = self.momentum * mean + (1 - self.momentum) * new
             weights = weights + rate * self.rule(mean)
@@ -54,11 +52,9 @@ class Muon:
         found: Tensor = (cross - entropy) @ memory.frequencies
         return found
 
-    def _embedded(self, rngs: Sequence[np.random.Generator], like: Tensor) -> Tensor:
+    def _embedded(self, streams: Streams, items: int) -> Tensor:
         """(R, K, K): in coordinates of the space that they span, which no step leaves."""
-        items = like.shape[0]
         if self.dim is None:
-            return torch.eye(items).to(like).expand(len(rngs), items, items)
-        vectors = np.stack([unit_vectors(rng, items, self.dim) for rng in rngs])
-        triangular: Tensor = torch.linalg.qr(torch.from_numpy(vectors).mT)[1]
-        return triangular.mT.to(like)
+            return embed(streams, items, items, "orthonormal")
+        triangular: Tensor = torch.linalg.qr(unit_vectors(streams, items, self.dim).mT)[1]
+        return triangular.mT

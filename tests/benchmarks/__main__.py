@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
-from tests.benchmarks import hunts, speed
+from tests.benchmarks import host, hunts, speed
 from tests.mutation.planted import PLANTED
 
 PARTS: Mapping[str, Callable[[argparse.Namespace], Iterable[speed.Row | hunts.Hunt]]] = {
     "three-steps": lambda given: speed.steps(given.device),
     "recall": lambda given: speed.recall(given.device),
+    "training": lambda given: speed.training(given.device),
     "language-model": lambda given: speed.language_model(given.device),
+    "look": lambda _: host.look(before=1.05),
+    "host": lambda _: host.host(before=37_295.0),
     "hunt": lambda given: hunts.rows(given.planted, given.true, given.minutes),
 }
-"""By name; without one, the first two are run."""
+"""By name; without one, the first three are run."""
 HEAD = "| case | ours | against | theirs | factor |\n|---|---|---|---|---|"
 
 
@@ -36,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_num_threads(2)
     print(speed.machine(given.device), HEAD, sep="\n\n")
     kept = True
-    for name in given.names or ("three-steps", "recall"):
+    for name in given.names or ("three-steps", "recall", "training"):
         for row in PARTS[name](given):
             print(row, flush=True)
             kept &= row.kept

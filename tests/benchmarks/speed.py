@@ -4,8 +4,9 @@ Three steps: the closed form against automatic differentiation, float64, of the 
 replicate, of 16 at a time on CUDA, which has to be kept busy. Recall: the label of each of V values
 among V labels, a tile of scores at a time, against `(values @ memory.T) @ u.T` and its argmax,
 which give the same labels; and against the time of its two matrix products at the measured peak,
-the rate at which a plain `torch.mm` fills a given matrix with the larger product. All are the least
-of some runs, in turns, so that a slow minute of the machine meets them all.
+the rate at which a plain `torch.mm` fills a given matrix with the larger product. Training: a step
+of Adam by the gradient in closed form against the same step by automatic differentiation. All are
+the least of some runs, in turns, so that a slow minute of the machine meets them all.
 """
 
 import multiprocessing
@@ -22,7 +23,11 @@ import torch
 
 from recall_claims.evidence.executors import cores
 from simulation import decoding
+from simulation.adam import Adam
 from simulation.attention import oracle, sampling, three_steps
+from simulation.factual import trained_transformer
+from simulation.factual.trained_transformer import Sizes
+from simulation.factual.transformer_gradient import EmbeddedFacts, Transformers, Weights
 from simulation.memory import linear
 
 Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -34,6 +39,8 @@ STEPS: Mapping[tuple[int, int, int, int], float] = {
 }
 """By (vocab_size, samples, length, dim), how many times faster the closed form is on a CPU."""
 STEPS_ON_CUDA = 20.0
+TRAINING = 1.5
+"""How many times faster a training step in closed form is on a CPU, at equally many models."""
 RECALLS = ((4096, 64), (8192, 512), (16384, 64))
 """(vocab_size, dim); as many values as labels."""
 PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
@@ -85,6 +92,57 @@ def steps(
         case = "three-steps, V, N, L, d = " + ", ".join(map(str, sizes))
         least = STEPS_ON_CUDA if on_cuda(device) else least
         yield Row(case, ours / count, "autograd", theirs, promised=least)
+
+
+def training(device: str, models: int = 12, batch: int = 64) -> Iterator[Row]:
+    """Compare a training step of transformers in closed form with automatic differentiation.
+
+    Raises:
+        AssertionError: the gradients differ.
+    """
+    sizes = Sizes(subjects=15, relations=15, answers=8, heads=8, head_dim=2, width=16)
+    rngs = [np.random.default_rng(index) for index in range(models)]
+    task, weights = trained_transformer._draw(rngs, sizes, 16, device, torch.float32)
+    prompts = trained_transformer._prompts(rngs, task, sizes, 1, batch, 32)
+    given = prompts.tokens[:, 0], prompts.labels[:, 0]
+    trained = Transformers(weights, task, sizes.heads, batch)
+    adam = Adam(weights.tensors(), [0.0] * models)
+
+    def closed_form() -> None:
+        adam.step(weights.tensors(), trained.gradient(*given).tensors())
+
+    def autograd() -> None:
+        adam.step(weights.tensors(), differentiated(weights, task, sizes.heads, *given))
+
+    found = trained.gradient(*given).tensors()
+    expected = differentiated(weights, task, sizes.heads, *given)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert float((ours - theirs).abs().max()) < 1e-5 * float(theirs.abs().max()), "they differ"
+    times = in_turns((closed_form, autograd), device, calls=(50, 50))
+    case = f"training step, transformer, {models} models, float32"
+    yield Row(case, times[0], "autograd", times[1], promised=0.0 if on_cuda(device) else TRAINING)
+
+
+def differentiated(
+    weights: Weights, task: EmbeddedFacts, heads: int, prompts: torch.Tensor, labels: torch.Tensor
+) -> list[torch.Tensor]:
+    """The gradients of `Transformers.gradient`, by automatic differentiation."""
+    leaves = [part.detach().requires_grad_() for part in weights.tensors()]
+    q, k, v, o, w1, b, w2 = leaves
+    models, (dim, tokens) = len(q), (task.inputs.shape[2], task.inputs.shape[1])
+    q, k, v = (part.view(models, heads, -1, dim) for part in (q, k, v))
+    counts = task.inputs.new_zeros(*labels.shape, tokens)
+    counts.scatter_add_(2, prompts, counts.new_ones(prompts.shape))
+    query = torch.einsum("ghid,gd->ghi", q, task.inputs[:, -1]) / q.shape[2] ** 0.5
+    scores = torch.einsum("ghi,ghid,gzd->gzh", query, k, task.inputs).exp()
+    values = torch.einsum("ghid,gzd->gzhi", v, task.inputs) * scores[..., None]
+    sums = (counts @ values.flatten(2)).view(*labels.shape, heads, -1)
+    mixed = sums / (counts @ scores)[..., None]
+    x = mixed.flatten(2) @ o.mT
+    y = x + (x @ w1.mT + b.mT).relu() @ w2.mT
+    logits = y @ task.outputs.mT
+    loss = torch.nn.functional.cross_entropy(logits.mT, labels, reduction="sum")
+    return [part.contiguous() for part in torch.autograd.grad(loss / labels.shape[1], leaves)]
 
 
 def tiled(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:

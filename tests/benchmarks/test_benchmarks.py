@@ -1,11 +1,16 @@
 """Every benchmark runs at tiny sizes; an easy planted error is found in seconds."""
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import torch
 
-from tests.benchmarks import __main__, hunts, speed
+from recall_claims.evidence.replay import Figures
+from tests.benchmarks import __main__, host, hunts, kit, roof, speed
+from tests.every_claim import imported
 
 TINY = (64, 128, 4, 8)
 
@@ -15,12 +20,68 @@ def test_rows_at_tiny_sizes() -> None:
     assert [row.kept for row in speed.steps("cpu", {TINY: 1e9})] == [False]
     rows = [*speed.recall("cpu", ((64, 8),), (64, 8)), *speed.language_model("cpu", (64, 8))]
     assert [row.kept for row in rows] == 4 * [True]
+    assert len([*speed.training("cpu", models=2, batch=8)]) == 1
+
+
+def test_rows_of_the_host() -> None:
+    rows = [*host.look(1e9, calls=1), *host.host(1e9, ["A.trigger-signal"])]
+    assert [row.kept for row in rows] == [True, True]
+    assert rows[1].case == "host, 1 claims made ready"
 
 
 def test_recall_notices_a_wrong_label(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speed, "tiled", lambda u, memory, values: speed.dense(u, memory, u))
     with pytest.raises(AssertionError, match="differ"):
         next(speed.recall("cpu", ((64, 8),)))
+
+
+def test_bytes_and_operations_are_those_of_each_kernel() -> None:
+    a, b = torch.ones(2, 3), torch.ones(3, 5)
+    with roof.Traffic() as traffic:
+        (a @ b).view(10)
+    assert (traffic.bytes, traffic.operations) == (4 * (6 + 15 + 10), 2 * 2 * 3 * 5)
+    with roof.Traffic() as traffic:
+        b.index_select(0, torch.tensor([1]))
+    assert traffic.bytes == 4 * (5 + 10)
+    one = roof.Roof(bytes=100.0, operations=30.0)
+    assert (one.rate(1000.0, 600.0), one.rate(1000.0, 60.0)) == (10.0, 2.0)
+
+
+def test_the_kit_goes_on_where_it_was_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def step(name: str, kept: bool) -> Callable[[str], Iterator[kit.Finding]]:
+        def run(place: str) -> Iterator[kit.Finding]:
+            ran.append(name)
+            yield kit.Finding(f"{name} on {place}", "0.5", "1", kept)
+
+        return run
+
+    ran: list[str] = []
+    monkeypatch.setattr(kit, "STEPS", {"one": step("one", True), "two": step("two", False)})
+    command = ["--device", "cpu", "--into", str(tmp_path / "kit.json")]
+    assert kit.main([*command, "--minutes", "0"]) == 2
+    monkeypatch.setitem(kit.STEPS, "two", step("two", True))
+    assert kit.main(command) == 0
+    assert kit.main(command) == 0
+    assert ran == ["one", "two"]
+    assert "| two | two on cpu | 0.5 | 1 | yes |" in capsys.readouterr().out
+    monkeypatch.setitem(kit.STEPS, "three", step("three", False))
+    assert kit.main(command) == 1
+    monkeypatch.setattr(speed, "machine", lambda place: "another")
+    with pytest.raises(SystemExit):
+        kit.main(command)
+
+
+def test_the_kit_tries_a_card_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit, "quick", lambda: iter([imported()["A.recall-accuracy"]]))
+    monkeypatch.setattr(speed, "STEPS", {TINY: 0.0})
+    found = [each for step in ("waits", "figures", "draws") for each in kit.STEPS[step]("cpu")]
+    assert [each.kept for each in found] == 3 * [True]
+    drawn: Figures = kit.block(imported()["A.recall-accuracy"], "cpu")
+    other = {name: values + 0.5 for name, values in drawn.items()}
+    monkeypatch.setattr(kit, "block", lambda _, place: other if place == "other" else drawn)
+    assert [each.kept for each in kit.same_figures("other")] == [False]
 
 
 def test_an_easy_error_is_found() -> None:

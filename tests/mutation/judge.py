@@ -85,7 +85,7 @@ class Evidence:
             if again:
                 return self._run(run, claim).decision.verdict
             found = self.outcomes[run]
-            return judge(claim.rule.components(found.evidence, claim.predict, found.alpha))
+            return judge(claim.rule.against(found.evidence, claim.predict, found.alpha))
         except (ArithmeticError, ValueError):
             return Verdict.INCONCLUSIVE  # a theory that breaks down is not refuted by evidence
 

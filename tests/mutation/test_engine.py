@@ -108,13 +108,16 @@ DECIDED = stopping.test_a_cell_that_is_decided_draws_no_more
 STANDING = stopping.test_a_standing_control_draws_only_where_it_is_nearest_to_refutation
 OFTEN = stopping.test_an_exact_rule_looks_often_and_pays_nothing_for_it
 SLOT = budget_.test_a_claim_owns_a_slot_of_its_papers_share
+TOGETHER = ladders.test_rungs_show_together_what_none_shows_alone
+OUTSIDE = ladders.test_rungs_outside_the_region_are_drawn_where_the_claim_may_be_wrong
+FOR_GOOD = stopping.test_a_bet_that_was_won_at_any_look_is_won_for_good
 OUTERMOST = ladders.test_rungs_count_from_the_outermost_until_the_first_that_fails
 EDGES = ladders.test_a_location_is_judged_by_its_edges
 LEVELS = ladders.test_the_levels_of_exponents_are_shared
 CONTROLS = run_.test_a_control_that_survives_forbids_support
 LATE = run_.test_a_block_that_would_end_too_late_does_not_begin
 BITS = run_.test_a_block_is_what_the_simulation_draws_to_the_last_bit
-QUEUE = scheduler_.test_whoever_is_waited_for_goes_first_and_then_the_longest_path
+QUEUE = scheduler_.test_the_cheapest_go_first_unless_a_path_is_long
 DEATH = scheduler_.test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other
 STREAMS = cell_.test_streams_are_those_that_numpy_spawns
 EDIT = registration_.test_an_edit_of_the_declaration_registers_anew
@@ -154,7 +157,7 @@ ERRORS = (
     ),
     Error(STUDENT, HEAVY, "float(squares.max()) > heaviest(count) * sum2 => False"),
     Error(STUDENT, HEAVY, "math.isnan(spread) => False"),
-    Error(methods.log_wealth, WEALTH, ".mean => .sum"),
+    Error(methods.log_wealth, WEALTH, "PARTS @ np.exp(logs - top) => np.exp(logs - top).sum()"),
     Error(methods._log_wealths, WEALTH, "1 - seen => 1 + seen"),
     Error(methods._log_wealths, WEALTH, "1 - target => 1 + target"),
     Error(methods.Betting._scaled, RANGE, "scaled.min => scaled.max"),
@@ -198,17 +201,23 @@ ERRORS = (
     Error(ladder.Ladder.bracket, OUTERMOST, "break\n        low => continue\n        low"),
     Error(ladder.Ladder.bracket, OUTERMOST, "break\n        high => continue\n        high"),
     Error(ladder.Ladder._wealths, EDGES, "self.rising => True"),
+    Error(ladder.Ladder._shown, TOGETHER, "fmean => sum"),
+    Error(ladder.Ladder._shown, TOGETHER, "not together => True"),
+    Error(ladder.Ladder._refuting, OUTSIDE, "or {over[0]} => or set()"),
+    Error(critical.CriticalLocation.begun, OUTSIDE, "len(inside) > 1 => False"),
+    Error(critical.CriticalLocation.begun, OUTSIDE, "len(inside) > 1 => True"),
     Error(one_sided.Identity.components, IDENTITY, "abs => (lambda x: x)"),
     Error(one_sided.Identity.components, IDENTITY, ".max => .mean"),
     Error(run.Round.observed, CONTROLS, ", block] => , blocks.start]"),
     Error(DECIDE, STAYS, "None and planted.id not in before.unrefuted => None"),
     Error(DECIDE, STAYS, "before is not None and planted.id => planted.id"),
-    Error(DECIDE, STAYS, "} if before is not None else {} => }"),
-    Error(
-        DECIDE, STAYS, "{c.name: c for c in before.components} if before is not None else { => {"
-    ),
+    Error(DECIDE, STAYS, "before.components if before else () => ()"),
+    Error(DECIDE, STAYS, "settled=False => settled=True"),
+    Error(DECIDE, FOR_GOOD, "before.controls[planted.id] if before else () => ()"),
+    Error(DECIDE, FOR_GOOD, "isinstance(rule.method, Betting) => True"),
+    Error(looks._both, FOR_GOOD, "if low <= high else kept => if low <= high else other"),
     Error(DECIDE, STAYS, "before is not None and planted.id not in before.unrefuted => False"),
-    Error(DECIDE, EVERY_PART, "parts(claim) => [*parts(claim)][1:]"),
+    Error(DECIDE, EVERY_PART, "predict, alpha)\n    return => predict, alpha)[1:]\n    return"),
     Error(DECIDE, CONTROLS, "claim.controls => [*claim.controls][1:]"),
     Error(looks.looks, DECIDED, "look.decision.open_cells => drawn"),
     Error(
@@ -257,7 +266,8 @@ ERRORS = (
         "record.EXPLORATORY if exploratory else record.ON_THEOREMS => record.ON_THEOREMS",
     ),
     Error(run.Running.next_block, LATE, "> left => > math.inf"),
-    Error(scheduler.Scheduler._in_turn, QUEUE, "self._serial => True"),
+    Error(scheduler.Scheduler._rank, QUEUE, "path >= long => True"),
+    Error(scheduler.Scheduler._rank, QUEUE, "path >= long => False"),
     Error(scheduler.Scheduler._room, DEATH, "self._suspects => False"),
     Error(JOIN, STREAMS, "{claim_id} => "),
     Error(JOIN, STREAMS, "{registration} => "),

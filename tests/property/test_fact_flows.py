@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from simulation.spectral import facts, flows
 from simulation.spectral.facts import Facts, Weights
 from simulation.spectral.facts_reduced import Reduced
+from simulation.streams import Streams
 
 
 @st.composite
@@ -16,7 +17,7 @@ def tasks(draw: st.DrawFn) -> tuple[Facts, Weights, Facts, Weights]:
     """A task with a random start, one-hot and turned."""
     s, r = draw(st.integers(2, 6)), draw(st.integers(2, 5))
     rngs = [np.random.default_rng(draw(st.integers(0, 2**32 - 1)))]
-    inputs, outputs = facts.rotated(rngs, s + r + 1), facts.rotated(rngs, s * r)
+    inputs, outputs = (facts.rotated(Streams(rngs), n) for n in (s + r + 1, s * r))
     plain = Facts(s, r)
     turned = Facts(s, r, inputs=inputs, outputs=outputs)
     size = draw(st.sampled_from([0.1, 1.0, 5.0]))

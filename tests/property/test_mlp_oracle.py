@@ -58,7 +58,7 @@ def test_memory_is_the_gradient_at_hard_attention(
         values = batch.z[r][attended.tokens[r]]
         if batch.trigger_in_values:
             values = values + attended.informative[r][:, None] * batch.trigger[r]
-        features = layer.of(r).features(values[None])[0]
+        features = layer[r : r + 1].features(values[None])[0]
         shares = torch.full((batch.vocab_size,), 1 / batch.vocab_size, dtype=batch.z.dtype)
         if centred:
             counts = torch.bincount(batch.labels[r], minlength=batch.vocab_size)
@@ -85,7 +85,7 @@ def _direction_error(
     """Bound on the error of the attention direction at step size `ETA`."""
     keys, values = oracle.keys_and_values(batch, r)
     means = values.mean(1)
-    features = layer.of(r).features(means[None])[0]
+    features = layer[r : r + 1].features(means[None])[0]
     logit_bound = ETA * float((features @ memory.T @ batch.u[r].T).abs().max())
     covariances = keys.mT @ (values - means[:, None]) / batch.length
     slopes = activation(layer.activation).slope(means @ layer.weights[r].T)

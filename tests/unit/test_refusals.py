@@ -227,7 +227,7 @@ REFUSED = (
     ("theory.memory.bilinear.overlaps(64, 8, 64, True)", "fewer neurons than associations"),
     ("theory.memory.superposition.accuracy(64, 1, 8)", "at least 2 relations"),
     ("theory.memory.optimal.extreme_value(1)", "at least 2"),
-    ("simulation.memory.bilinear.features(rng, np.ones((2, 2)), 0)", "width is 0"),
+    ("simulation.memory.bilinear.features(rng, torch.ones(1, 2, 2), 0)", "width is 0"),
     ("bilinear_memory(associations=1)", "at least 2"),
     ("superposed(attributes=1)", "1 attributes"),
     ("simulation.factual.language_model.people(rng, 0)", "0 people"),

@@ -78,9 +78,7 @@ def of_tasks(rngs: Generators) -> Tables:
 
 def of_transformers(rngs: Generators) -> Tables:
     one = transformer.Sizes(subjects=4, relations=3, answers=2, heads=2, head_dim=2, width=5)
-    sizes = [one] * len(rngs)
-    shape = transformer.Shape.of(sizes, DIM)
-    return of(transformer._draw(rngs, sizes, shape, "cpu", torch.float64)[0], *PAIRS)
+    return of(transformer._draw(rngs, one, DIM, "cpu", torch.float64)[0], *PAIRS)
 
 
 DRAWS: dict[str, Callable[[Generators], Tables]] = {

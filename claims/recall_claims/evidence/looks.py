@@ -16,12 +16,12 @@ from typing import Any, Generic, Protocol, SupportsFloat, TypeVar
 import numpy as np
 
 from recall_claims.declare.claim import Claim, Control
-from recall_claims.judge.methods import Array
+from recall_claims.judge.methods import Array, Betting
 from recall_claims.judge.resolution import resolution
 from recall_claims.judge.rules import Predict, Sample
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError, told
-from recall_claims.model.region import Component, Verdict, headline, judge
+from recall_claims.model.region import Component, Interval, Verdict, headline, judge
 
 Observations = Mapping[str, Array]
 """The observables of a block, each of shape (replicates,)."""
@@ -64,6 +64,7 @@ def looks(
     cells: Sequence[Cell],
     steps: Sequence[int],
     decided: Callable[[tuple[Sample, ...], D | None], D],
+    begun: Sequence[Cell] | None = None,
 ) -> Looks[D]:
     """Ask for blocks, look after look, until no cell is open or the looks are spent.
 
@@ -74,12 +75,14 @@ def looks(
         cells: at least one.
         steps: blocks of a cell at each look, ascending.
         decided: judges all evidence so far, told what it decided at the look before.
+        begun: the cells of the first look, if not all; a cell without blocks has empty samples.
     """
     drawn = {cell.id: 0 for cell in cells}
+    first = {cell.id for cell in (cells if begun is None else begun)}
     parts: dict[Cell, list[Observations]] = {cell: [] for cell in cells}
     look: Look[D] = Look(0, {}, None, ())
     while True:
-        open_cells = drawn if look.decision is None else look.decision.open_cells
+        open_cells = first if look.decision is None else look.decision.open_cells
         wanted: dict[Cell, range] = {}
         for cell in cells:
             blocks = range(drawn[cell.id], next((n for n in steps if n > drawn[cell.id]), 0))
@@ -91,7 +94,8 @@ def looks(
             # Joined with what there is: every look copies no more than its own evidence.
             parts[cell] = [Sample.joined(cell, [*parts[cell], *more]).observations]
             drawn[cell.id] = wanted[cell].stop
-        evidence = tuple(Sample(cell, parts[cell][0]) for cell in cells)
+        none = {name: np.empty(0) for name in next(filter(None, parts.values()))[0]}
+        evidence = tuple(Sample(cell, (parts[cell] or [none])[0]) for cell in cells)
         look = Look(look.number + 1, {}, decided(evidence, look.decision), evidence)
 
 
@@ -166,24 +170,51 @@ def decide(
     """Judge a claim and its controls on the same evidence.
 
     What was decided at the look before stays so: a component by its first rejection, a control by
-    its refutation.
+    its refutation. A bet that was won at any look is won for good.
     """
 
-    def parts(judged: Claim) -> tuple[Component, ...]:
-        return judged.rule.components(evidence, judged.predict, alpha)
+    bets = all(isinstance(rule.method, Betting) for rule, _ in claim.rule.parts(None))
+
+    def with_earlier(
+        found: Sequence[Component], earlier: Sequence[Component], *, settled: bool
+    ) -> tuple[Component, ...]:
+        known = {component.name: component for component in earlier}
+        return tuple(
+            _after(known[c.name], c, settled=settled, bets=bets) if c.name in known else c
+            for c in found
+        )
 
     def control(planted: Control) -> tuple[Component, ...]:
         if before is not None and planted.id not in before.unrefuted:
             return before.controls[planted.id]
-        return parts(planted.planted(claim))
+        wrong = planted.planted(claim)
+        found = wrong.rule.against(evidence, wrong.predict, alpha)
+        return with_earlier(found, before.controls[planted.id] if before else (), settled=False)
 
-    settled = {c.name: c for c in before.components} if before is not None else {}
-    settled = {n: c for n, c in settled.items() if c.verdict is not Verdict.INCONCLUSIVE}
+    found = claim.rule.components(evidence, claim.predict, alpha)
     return Decision(
-        tuple(settled.get(c.name, c) for c in parts(claim)),
+        with_earlier(found, before.components if before else (), settled=True),
         {c.id: control(c) for c in claim.controls},
         claim.rule.doubt(evidence),
     )
+
+
+def _after(earlier: Component, found: Component, *, settled: bool, bets: bool) -> Component:
+    """A component as it was decided, if that stays, or as it is found; with all that its `bets`
+    have won at either look."""
+    kept, other = found, earlier
+    if settled and earlier.verdict is not Verdict.INCONCLUSIVE:
+        kept, other = earlier, found
+    if not bets:
+        return kept
+    interval = _both(kept.interval, other.interval)
+    return replace(kept, interval=interval, one_sided=_both(kept.bounds, other.bounds))
+
+
+def _both(kept: Interval, other: Interval) -> Interval:
+    """What two intervals have in common; the first, if that is nothing."""
+    low, high = max(kept.low, other.low), min(kept.high, other.high)
+    return Interval(low, high) if low <= high else kept
 
 
 def looks_at(claim: Claim, tier: str, alpha: float) -> Looks[Decision]:
@@ -192,6 +223,7 @@ def looks_at(claim: Claim, tier: str, alpha: float) -> Looks[Decision]:
         claim.cells[tier],
         claim.steps(tier),
         lambda seen, before: decide(claim, seen, alpha, before),
+        claim.rule.begun(claim.cells[tier], claim.predict),
     )
 
 

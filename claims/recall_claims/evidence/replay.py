@@ -148,7 +148,7 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
         size: of a block.
         level: probability of saying something of independent replicates.
     """
-    observed = [(s.cell.id, n, v) for s in evidence for n, v in s.observations.items()]
+    observed = [(s.cell.id, n, v) for s in evidence for n, v in s.observations.items() if v.size]
     for cell, name, values in () if isinstance(claim.rule.method, Deterministic) else observed:
         blocks, needed = values.reshape(-1, size), math.log(2 * len(observed) / level)
         wealth = _log_wealth((blocks > values.mean()).sum(axis=1), size)

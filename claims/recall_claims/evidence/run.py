@@ -188,7 +188,9 @@ class Running:
     ) -> None:
         self.settings, self._ledger, self._ready = settings, ledger, ready
         self.claim = claim = ready.claim
-        self._cheapest = replay.cheapest(claim.cells[settings.tier])
+        self._cheapest = replay.cheapest(
+            claim.rule.begun(claim.cells[settings.tier], claim.predict)
+        )
         drawn = set_of(ready, settings)
         self._place = ledger.register(drawn)
         ledger.remember_code(drawn.code, lambda: parts(claim.module))

@@ -5,6 +5,7 @@ A claim says which blocks it lacks (`run.py`); here is decided whose are simulat
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -67,10 +68,12 @@ class Flight:
 class Scheduler:
     """Blocks go to the executor, results to ledger and claims; all of it in one thread.
 
-    The claim that is waited for comes first. What it leaves free is given to the others by their
-    longest remaining path: expected seconds of a chain of blocks, one a look, that no number of
-    workers shortens. If paths take 1, 2, 4 and 3 seconds, and the first claim is waited for, the
-    third comes next. The order changes no figure, for a block is what its key says.
+    The cheapest claims come first, so that most verdicts are there early. But a claim goes before
+    them, the longest first, as soon as its remaining path, the expected seconds of a chain of
+    blocks, one a look, that no number of workers shortens, is more than a quarter of the time that
+    all claims still take together. So the last ones end at about the same time: with the seconds of
+    a whole run, 2 to 64 workers need at most 2.5 per cent longer than with the longest path first.
+    The order changes no figure, for a block is what its key says.
 
     A worker that dies takes the executor along. Another is started, and the blocks that were in
     flight run again, one at a time: if one dies alone, its claim fails, and no other.
@@ -95,6 +98,11 @@ class Scheduler:
         self._refused: ExecutorError | None = None
         # A claim is expected, then open or failed, and forgotten once its turn is over.
         self._expected: dict[str, tuple[float, Begin]] = {}  # the longest path last
+        self._cheap: list[str] = []  # the same, the cheapest last
+        self._work: dict[str, float] = {}  # expected seconds
+        self._ahead: dict[str, float] = {}  # of those that are still expected
+        self.told: Callable[[Running], None] | None = None
+        """Called with each claim that is decided, as soon as it is."""
         self._open: dict[str, Running] = {}
         self._failed: dict[str, Exception] = {}
         self._flying: dict[Future[Results], Flight] = {}
@@ -126,15 +134,18 @@ class Scheduler:
                 raise
         return self._executor
 
-    def expect(self, claims: Iterable[tuple[str, float, Begin]]) -> None:
+    def expect(self, claims: Iterable[tuple[str, float, float, Begin]]) -> None:
         """Take note of claims that will be asked for, so that workers may begin with them.
 
-        Each has its id, its longest path in seconds (infinite if nothing is known), and what makes
-        it ready to run. That returns None if there is nothing to run; what is wrong with a claim is
-        told at its turn.
+        Each has its id, the seconds of its longest path and of all its blocks (infinite if nothing
+        is known), and what makes it ready to run. That returns None if there is nothing to run;
+        what is wrong with a claim is told at its turn.
         """
         longest_first = sorted(claims, key=lambda one: one[1], reverse=True)
-        self._expected = {claim: (path, begin) for claim, path, begin in reversed(longest_first)}
+        self._work = {claim: work for claim, _, work, _ in longest_first}
+        self._ahead = dict(self._work)
+        self._cheap = sorted(self._work, key=self._work.__getitem__, reverse=True)
+        self._expected = {claim: (path, begin) for claim, path, _, begin in longest_first[::-1]}
 
     def decided(self, claim: str) -> bool:
         """Whether a claim has come to its verdict while others were waited for."""
@@ -160,10 +171,11 @@ class Scheduler:
             LedgerError: the ledger cannot be read or written.
         """
         executors.one_thread()
-        self._expected.pop(claim, None)
+        self._expect_no_more(claim)
         try:
             if claim not in self._open and claim not in self._failed:
                 self._open[claim] = begin()
+                self._tell(self._open[claim])
             while self._simulates and (waits := self._open.get(claim)) is not None:
                 if waits.cut or not waits.round.missing:
                     break
@@ -224,15 +236,32 @@ class Scheduler:
         return tasks < 2 * workers or (tasks < DEEPEST * workers and self._load < AHEAD * workers)
 
     def _in_turn(self, first: Running) -> Iterator[Running]:
-        """The first claim, then the others by their longest path; expected ones are begun."""
-        yield first
-        asked = [first]
-        while not self._serial:
+        """Claims for whose paths the run may have to wait, the longest first; then the cheapest.
+
+        Those that are expected are begun. The claim that is waited for goes first if nothing is
+        known of it, and is all that a serial executor gets.
+        """
+        asked: list[Running] = []
+        if self._serial or math.isinf(first.path):
+            asked = [first]
+            yield first
+        if self._serial:
+            return
+        going = (name for name, running in self._open.items() if running.round.missing)
+        known = [*(self._work.get(name, 0.0) for name in going), *self._ahead.values()]
+        long = sum(filter(math.isfinite, known)) / (4 * executors.capacity(self.executor))
+        while True:
             unsent = [r for r in self._open.values() if r.round.unsent and r not in asked]
-            longest = max(unsent, key=lambda running: running.path, default=None)
+            ranked = {self._rank(r.claim.id, r.path, long): r for r in unsent}
+            best = min(ranked, default=(2, 0.0, ""))
             name, (path, begin) = next(reversed(self._expected.items()), ("", (0.0, None)))
-            if begin is not None and (longest is None or path > longest.path):
-                del self._expected[name]
+            if path < long:
+                while self._cheap and self._cheap[-1] not in self._expected:
+                    self._cheap.pop()
+                name = self._cheap[-1] if self._cheap else ""
+                path, begin = self._expected.get(name, (0.0, None))
+            if begin is not None and self._rank(name, path, long) < best:
+                self._expect_no_more(name)
                 try:
                     begun = begin()
                 except Exception as error:  # its formulas may do anything; its own turn tells
@@ -240,11 +269,25 @@ class Scheduler:
                     continue
                 if begun is not None:
                     self._open[name] = begun
-            elif longest is not None:
-                asked.append(longest)
-                yield longest
+                    self._tell(begun)
+            elif ranked:
+                asked.append(ranked[best])
+                yield ranked[best]
             else:
                 return
+
+    def _rank(self, claim: str, path: float, long: float) -> tuple[int, float, str]:
+        """A claim's place in the queue, the first the least."""
+        return (0, -path, claim) if path >= long else (1, self._work.get(claim, 0.0), claim)
+
+    def _expect_no_more(self, claim: str) -> None:
+        self._expected.pop(claim, None)
+        self._ahead.pop(claim, None)
+
+    def _tell(self, running: Running) -> None:
+        """Say that a claim is decided, once it is."""
+        if self.told is not None and not running.round.missing:
+            self.told(running)
 
     def _packed(self, running: Running) -> tuple[Task, ...]:
         """A block of a claim that may begin now, with more of them where they are short."""
@@ -284,6 +327,7 @@ class Scheduler:
                     return
                 look, looks, done, wanted = running.progress  # of the look that the block is for
                 running.put(task.key, result)
+                self._tell(running)
                 if progress is not None:
                     progress(running.claim.id, look, looks, done + 1, wanted)
         except CancelledError:

@@ -166,7 +166,7 @@ def _observe(
     if not raw:
         raise SimulationError(f"{key}: the claim's function returned no observables")
     observations = {
-        name: _array(value, f"{key}: observable {name!r}") for name, value in raw.items()
+        name: _array(value, f"{key}: observable {name!r}") for name, value in _fetched(raw).items()
     }
     problem = fault(replace(key, replicates=block.replicates), BlockResult(observations, 0.0))
     if problem is not None:
@@ -181,6 +181,17 @@ def _out_of_memory(error: Exception) -> bool:
     return isinstance(error, kinds) or any(
         text in str(error) for text in ("can't allocate memory", "STATUS_ALLOC_FAILED")
     )
+
+
+def _fetched(raw: Mapping[str, object]) -> Mapping[str, object]:
+    """Observables, copied from their device at once if they are tensors of one shape."""
+    torch = loaded_torch()
+    values = [value for value in raw.values() if torch and isinstance(value, torch.Tensor)]
+    kinds = {(value.shape, value.device, value.is_complex()) for value in values}
+    if torch is None or len(values) < len(raw) or len(kinds) > 1 or values[0].is_complex():
+        return raw
+    table = torch.stack([value.detach().double() for value in values]).cpu()
+    return dict(zip(raw, table, strict=True))
 
 
 def _array(value: object, what: str) -> Array:

@@ -183,7 +183,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Number the claims, tell the scheduler of them, and put a live line on a terminal."""
+    """Number the claims, tell the scheduler of them, and say how far they are."""
     config = session.config
     ahead = [item for item in session.items if isinstance(item, ClaimItem)]
     for place, item in enumerate(ahead):
@@ -194,11 +194,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     state.report.selected = len(ahead)
     state.expect((item.claim, item.location[0]) for item in ahead)
-    if reporter is None or not reporter.isatty:
+    if reporter is None:
         return
-    # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.
-    terminal = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
-    console = Console(file=terminal, width=reporter._tw.fullwidth)
+    try:
+        # While a claim runs, pytest's capture has the descriptor; a copy of it still is the output.
+        shown = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
+    except (AttributeError, OSError):  # it reports to no file
+        return
+    console = Console(file=shown, width=reporter._tw.fullwidth, force_terminal=reporter.isatty)
     seconds = state.forecast.ahead(item.claim.id for item in ahead)
     state.progress = ProgressLine(console, len(ahead), seconds, state.workers)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
+import time
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
 from statistics import fmean
 from typing import Any
 
@@ -18,6 +18,9 @@ from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import versions
 from recall_claims.plugin.baseline import Baseline, drawn
+
+MINUTE = 60.0
+"""Seconds between two lines about the progress, where there is no terminal."""
 
 
 class Forecast:
@@ -38,7 +41,7 @@ class Forecast:
         usual = fmean(known.values()) if known else math.inf
         wanted = {cell.id: known.get(cell.id, usual) for cell in claim.cells[tier]}
         return {
-            cell: next((n for n in steps if n * size >= count), steps[-1])
+            cell: next((n for n in (0, *steps) if n * size >= count), steps[-1])
             for cell, count in wanted.items()
         }
 
@@ -86,7 +89,10 @@ def write(reporter: Any, text: str, **style: bool) -> None:
 
 
 class ProgressLine:
-    """One live line: claims done of all, the seconds left, and the block that has come in last.
+    """How far the run is: claims decided of all, those that fail, and the time left.
+
+    On a terminal it is one live line, with the block that has come in last; elsewhere, such as in a
+    log, it is a line every minute. pytest prints the claims in their files' order meanwhile.
 
     Args:
         claims: how many there are.
@@ -98,30 +104,53 @@ class ProgressLine:
         self, console: Console, claims: int, ahead: Mapping[str, float], workers: int
     ) -> None:
         self._ahead, self._workers, self._known = dict(ahead), workers, bool(ahead)
+        self._claims, self._done, self._failing = claims, set[str](), set[str]()
+        self._console, self._next = console, time.monotonic() + MINUTE
         self._progress = Progress(
             BarColumn(bar_width=10),
-            TextColumn(f"{{task.completed:.0f}} of {claims} claims, left {{task.fields[left]}}"),
+            TextColumn("{task.fields[told]}"),
             TextColumn("{task.description}", table_column=Column(no_wrap=True)),
             console=console,
             transient=True,
         )
-        self._task = self._progress.add_task("", total=claims, left="")
+        self._task = self._progress.add_task("", total=claims, told=self.sentence)
 
     def __call__(self, claim: str, look: int, looks: int, done: int, wanted: int) -> None:
         """Show that `done` of the look's `wanted` blocks are there."""
-        text = f"{claim}, look {look} of {looks}, {done}/{wanted} blocks"
-        seconds = round(sum(self._ahead.values()) / self._workers)
-        left = str(timedelta(seconds=seconds)) if self._known else "-:--:--"
-        self._progress.update(self._task, description=text, left=left)
-        self._progress.start()
+        if self._console.is_terminal:
+            text = f"{claim}, look {look} of {looks}, {done}/{wanted} blocks"
+            self._progress.update(
+                self._task, description=text, told=self.sentence, completed=len(self._done)
+            )
+            self._progress.start()
+        elif time.monotonic() >= self._next:
+            self._next = time.monotonic() + MINUTE
+            print(f"\n{self.sentence}", file=self._console.file, flush=True)
+
+    @property
+    def sentence(self) -> str:
+        """How far the run is, in words."""
+        fail = f"{len(self._failing) or 'none'} fail{'s' * (len(self._failing) < 2)}"
+        told = f"{len(self._done)} of {self._claims} claims decided, {fail}"
+        if not self._known:
+            return told
+        left = sum(self._ahead.values()) / self._workers
+        return f"{told}; about {f'{left / 60:.0f} min' if left > 90 else f'{left:.0f} s'} left"
+
+    def decided(self, claim: str, *, passes: bool) -> None:
+        """Count a claim that has come to its verdict."""
+        self._done.add(claim)
+        self._ahead.pop(claim, None)
+        if not passes:
+            self._failing.add(claim)
 
     def finish(self, claim: str) -> None:
-        """Count a finished claim, and take the line away, so that pytest can print."""
+        """Take the line away, so that pytest can print what has become of a claim."""
+        self._done.add(claim)
         self._ahead.pop(claim, None)
         self._progress.stop()
-        self._progress.advance(self._task)
 
     def close(self) -> None:
         """The run is over."""
         self._progress.stop()
-        self._progress.console.file.close()
+        self._console.file.close()

@@ -73,6 +73,7 @@ class ClaimSession:
             narrowed=bool(narrowed),
         )
         self.progress: ProgressLine | None = None
+        self.store.told = self._decided
         self._papers: set[str] = set()
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRow | None:
@@ -112,11 +113,13 @@ class ClaimSession:
 
     def expect(self, claims: Iterable[tuple[Claim, str]]) -> None:
         """Tell of the claims that will be asked for, each with its file."""
-        tier, expected = self.settings.tier, []
+        tier, expected, claims = self.settings.tier, [], [*claims]
+        ahead = self.forecast.ahead(claim.id for claim, _ in claims)
         for claim, file in claims:
             if tier in claim.replicates:
+                work = ahead.get(claim.id, math.inf)
                 path = self.costs.path(claim.id, claim.block_size(tier), len(claim.steps(tier)))
-                expected.append((claim.id, path, partial(self._early, claim, file)))
+                expected.append((claim.id, path, work, partial(self._early, claim, file)))
         self.store.expect(expected)
 
     def _early(self, claim: Claim, file: str) -> Running | None:
@@ -133,6 +136,12 @@ class ClaimSession:
             again = (earlier.registration, str(earlier.seed)) == (drawn.registration, drawn.seed)
             self.store.ledger.recall(drawn, earlier.draws - again)
         return Running(ready, self.settings, self.store.ledger)
+
+    def _decided(self, running: Running) -> None:
+        decision = running.round.look.decision
+        if self.progress is not None and decision is not None:
+            passes = recording.passes(running.claim, decision.verdict)
+            self.progress.decided(running.claim.id, passes=passes)
 
     def finish(self, claim: Claim) -> None:
         """The claim is done, or has come to no verdict: take the live line away."""

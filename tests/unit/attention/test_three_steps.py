@@ -8,7 +8,6 @@ import pytest
 import torch
 from scipy import stats
 
-from simulation import embeddings as embeddings_module
 from simulation.attention import contractions, relaxed, sampling, three_steps, two_layers
 from simulation.tiles import TILE_ELEMENTS
 from tests.unit.draws import generators, informative
@@ -17,7 +16,7 @@ from tests.unit.draws import generators, informative
 def test_orthonormal_scores_tie_to_rounding_or_not_at_all() -> None:
     sizes: dict[str, Any] = {"vocab_size": 40, "length": 6, "samples": 5, "dim": 42}
     sizes |= {"embeddings": "orthonormal", "trigger_in_values": True}
-    batch = sampling.draw(generators(200, seed=9), **sizes)
+    batch = sampling.draw(generators(1000, seed=9), **sizes)
     scores = three_steps.token_scores(batch)
     difference = (
         scores.theta[:, :, None] + scores.trigger[:, None, None] - scores.theta[:, None]
@@ -78,19 +77,6 @@ SIZES: dict[str, Any] = {"vocab_size": 12, "length": 5, "samples": 36, "dim": 14
 FIELDS = ("z", "u", "trigger", "query", "permutation", "tokens", "positions", "labels")
 
 
-@pytest.mark.parametrize("embeddings", ["sphere", "gaussian", "orthonormal"])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_tables_drawn_in_tiles_are_those_drawn_at_once(
-    embeddings: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = SIZES | {"embeddings": embeddings}
-    whole = sampling.draw(generators(2), **options)
-    monkeypatch.setattr(embeddings_module, "_TILE", 3 * SIZES["dim"] + 1)
-    tiled = sampling.draw(generators(2), **options, dtype=dtype)
-    for name in ("z", "u", "trigger", "query"):
-        assert torch.equal(getattr(tiled, name), getattr(whole, name).to(dtype))
-
-
 def test_facts_count_beyond_a_byte() -> None:
     facts = sampling.draw_facts(generators(2), vocab_size=3, samples=2000, dim=4)
     assert facts.counts.sum(1).tolist() == [2000.0] * 2
@@ -145,7 +131,7 @@ def test_dtype_and_device_change_no_draw() -> None:
     single = sampling.draw(generators(1), **SIZES, dtype=torch.float32)
     assert single.z.dtype == single.trigger.dtype == torch.float32
     assert single.tokens.dtype == torch.int64
-    assert torch.equal(single.z, batch.z.to(torch.float32))
+    torch.testing.assert_close(single.z.double(), batch.z, rtol=1e-6, atol=1e-7)
     assert torch.equal(single.tokens, batch.tokens)
     moved = sampling.draw(generators(1), **SIZES, device="meta")
     assert {getattr(moved, name).device.type for name in FIELDS} == {"meta"}

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from simulation.embeddings import unit_vectors as drawn_vectors
 from simulation.factual import constructions, task
 from tests.unit.draws import unit_vectors
 from theory.factual import compressed_draws, hulls
@@ -129,7 +128,7 @@ def test_codes_give_the_answers_logit_two() -> None:
 
 def test_mlp_is_a_sum_of_outer_products(known: task.Facts) -> None:
     rng = np.random.default_rng(2)
-    codes = torch.from_numpy(drawn_vectors(rng, 12, known.dim))
+    codes = torch.from_numpy(unit_vectors(rng, 12, known.dim))
     mlp = constructions.hebbian_mlp(rng, known, codes, width=16)
     outer = torch.zeros(16, known.dim, dtype=torch.float64)
     for s in range(8):

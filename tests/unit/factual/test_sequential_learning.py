@@ -62,7 +62,7 @@ def end(path: Iterator[Weights]) -> Weights:
 
 
 def random_task(*, length: int = 32, noise: int = 20) -> FactPrompts:
-    facts = [learning.random_dictionary(rng, 3, 2, 2) for rng in generators(2)]
+    facts = learning.random_dictionaries(generators(2), 3, 2, 2)
     return FactPrompts(facts, answers=2, length=length, noise=noise)
 
 

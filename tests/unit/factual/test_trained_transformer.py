@@ -12,7 +12,9 @@ from claims.factual import test_trained_capacity as capacity
 from claims.factual import test_trained_transformer as transformer
 from claims.factual.trained import sizes, split
 from simulation.factual import trained_transformer as tt
-from simulation.factual.trained_transformer import EmbeddedFacts, Prompts, Shape, Sizes
+from simulation.factual import transformer_gradient as tg
+from simulation.factual.trained_transformer import Sizes
+from simulation.factual.transformer_gradient import EmbeddedFacts, Prompts, Weights
 from theory.factual import trained_transformer as theory
 
 SMALL = Sizes(subjects=3, relations=2, answers=2, heads=2, head_dim=2, width=4)
@@ -25,69 +27,76 @@ def generators(*seeds: int) -> list[np.random.Generator]:
 
 def written_out(part: dict[str, Tensor], tokens: list[int], inputs: Tensor, u: Tensor) -> Tensor:
     """Logits of one prompt: embed the tokens, attend from the last one, apply the MLP."""
-    x = inputs[tokens]
-    total = torch.zeros(inputs.shape[1], dtype=inputs.dtype)
-    for head in range(part["q"].shape[1]):
-        query, key = x[-1] @ part["q"][:, head], x @ part["k"][:, head]
-        attention = torch.softmax(key @ query / key.shape[1] ** 0.5, 0)
-        total = total + attention @ x @ part["v"][:, head] @ part["o"][head]
-    hidden = torch.relu(total @ part["w1"] + part["b"])
-    return (total + hidden @ part["w2"]) @ u.T
+    x, total = inputs[tokens], torch.zeros_like(inputs[0])
+    for query, key, value, out in zip(
+        part["q"], part["k"], part["v"], part["o"].unbind(1), strict=True
+    ):
+        scores = (x @ key.T) @ (query @ x[-1]) / len(key) ** 0.5
+        total = total + out @ (value @ (torch.softmax(scores, 0) @ x))
+    hidden = torch.relu(part["w1"] @ total + part["b"][:, 0])
+    return (total + part["w2"] @ hidden) @ u.T
 
 
 def drawn(
-    size: Sizes, dim: int, seed: int
-) -> tuple[Shape, EmbeddedFacts, Tensor, tt.Integers, Prompts]:
-    shape, rngs = Shape.of([size], dim), generators(seed)
-    task, weights = tt._draw(rngs, [size], shape, "cpu", torch.float64)
-    tokens = tt._tokens(rngs, [size], shape, (7,), 9)
-    return shape, task, weights, tokens, tt._prompts(tokens, task, shape)
+    size: Sizes, dim: int, seed: int, dtype: torch.dtype = torch.float64
+) -> tuple[EmbeddedFacts, Weights, Prompts]:
+    rngs = generators(seed, seed + 1)
+    task, weights = tt._draw(rngs, size, dim, "cpu", dtype)
+    return task, weights, tt._prompts(rngs, task, size, 1, 7, 9)
 
 
+@pytest.mark.parametrize(("dtype", "error"), [(torch.float64, 1e-12), (torch.float32, 1e-6)])
 @pytest.mark.parametrize("size", [SMALL, LARGE, dataclasses.replace(SMALL, width=0)])
-def test_logits_and_gradient_are_those_of_a_transformer_written_out(size: Sizes) -> None:
-    shape, task, weights, tokens, prompts = drawn(size, 5, 0)
-    scale = torch.full((1, 1, 1), size.head_dim**-0.5, dtype=torch.float64)
-    fast = tt.logits(weights, prompts.counts, task, shape, scale)[0]
-    leaf = weights.clone().requires_grad_()
-    part = {name: value[0] for name, value in shape.split(leaf).items()}
-    eos = shape.tokens - 1
-    naive = torch.stack(
-        [
-            written_out(part, [*row, eos], task.inputs[0], task.outputs[0])
-            for row in tokens[0].tolist()
-        ]
-    )
-    torch.testing.assert_close(fast, naive.detach(), rtol=1e-12, atol=1e-12)
-    (expected,) = torch.autograd.grad(
-        torch.nn.functional.cross_entropy(naive, prompts.labels[0]), leaf
-    )
-    gradient = tt._gradient(weights, prompts, task, shape, scale)
-    torch.testing.assert_close(gradient, expected, rtol=1e-10, atol=1e-12)
+def test_logits_and_gradient_are_those_of_a_transformer_written_out(
+    size: Sizes, dtype: torch.dtype, error: float
+) -> None:
+    task, weights, prompts = drawn(size, 5, 0, dtype)
+    tokens, labels = prompts.tokens[:, 0], prompts.labels[:, 0]
+    weights.b.normal_(generator=torch.Generator().manual_seed(0))
+    models = tg.Transformers(weights, task, size.heads, 7)
+    logits = models.logits(tokens).clone()
+    found = models.gradient(tokens, labels)
+    for g in range(2):
+        leaves = {name: part[g].clone().requires_grad_() for name, part in vars(weights).items()}
+        part = {n: leaf.unflatten(0, (size.heads, -1)) for n, leaf in leaves.items() if n in "qkv"}
+        part = leaves | part | {"o": leaves["o"].unflatten(1, (size.heads, -1))}
+        naive = torch.stack(
+            [written_out(part, row, task.inputs[g], task.outputs[g]) for row in tokens[g].tolist()]
+        )
+        torch.testing.assert_close(logits[g], naive.detach(), rtol=error, atol=error)
+        loss = torch.nn.functional.cross_entropy(naive, labels[g])
+        expected = torch.autograd.grad(loss, [*leaves.values()])
+        largest = max(float(each.abs().max()) for each in expected if each.numel())
+        for each, right in zip(found.tensors(), expected, strict=True):
+            assert each[g].shape == right.shape
+            assert not right.numel() or float((each[g] - right).abs().max()) < error * largest
 
 
 def test_prompts_hold_one_subject_one_relation_and_noise_and_the_answer_is_of_the_relation() -> (
     None
 ):
-    shape, task, _, _, prompts = drawn(SMALL, 4, 1)
-    kinds = torch.split_with_sizes(prompts.counts[0], [3, 2, 5, 1], dim=1)
+    task, _, prompts = drawn(SMALL, 4, 1)
+    counts = torch.nn.functional.one_hot(prompts.tokens[0, 0], SMALL.tokens).sum(1)
+    kinds = torch.split_with_sizes(counts, [3, 2, 5, 1], dim=1)
     assert [set(kind.sum(1).tolist()) for kind in kinds] == [{1}, {1}, {6}, {1}]
-    relation = kinds[1].argmax(1)
-    assert torch.equal(prompts.labels[0] // SMALL.answers, relation)
-    assert shape.tokens == prompts.counts.shape[2] == 11
-    assert task.inputs.shape == (1, 11, 4)
+    subject, relation = (kind.argmax(1) for kind in kinds[:2])
+    assert torch.equal(prompts.labels[0, 0], task.answers[0, subject, relation])
+    assert torch.equal(prompts.labels[0, 0] // SMALL.answers, relation)
+    assert SMALL.tokens == 11
+    assert task.inputs.shape == (2, 11, 4)
 
 
-def run(seeds: list[int], sizes: list[Sizes], **changes: float) -> tt.Trained:
+def run(seeds: list[int], sizes: Sizes, **changes: Any) -> tt.Trained:
     options = {"dim": 8, "batch": 16, "steps": 40, "learning_rate": 0.01, "check_every": 20}
-    return tt.train(generators(*seeds), sizes, **{**options, "test": 64, **changes})  # type: ignore[arg-type]
+    return tt.train(generators(*seeds), sizes, **{**options, "test": 64, **changes})
 
 
-def test_a_model_is_the_same_alone_and_padded_among_larger_ones_that_leave_early() -> None:
-    company = run([5, 6, 7], [LARGE, SMALL, SMALL], target=0.4)
+def test_a_model_is_the_same_alone_and_among_others_that_leave_early() -> None:
+    rates = [0.01, 0.01, 0.03, 0.01]
+    company = run([5, 6, 7, 8], SMALL, target=0.4, learning_rate=rates)
     assert len(set(company.steps.tolist())) > 1  # some left early
-    for index, size in enumerate([LARGE, SMALL, SMALL]):
-        alone = run([5 + index], [size], target=0.4)
+    for index, rate in enumerate(rates):
+        alone = run([5 + index], SMALL, target=0.4, learning_rate=rate)
         assert alone.accuracy[0] == company.accuracy[index]
         assert alone.steps[0] == company.steps[index]
 
@@ -95,49 +104,49 @@ def test_a_model_is_the_same_alone_and_padded_among_larger_ones_that_leave_early
 def test_training_learns_the_facts_and_too_small_a_model_does_not() -> None:
     roomy = Sizes(subjects=4, relations=4, answers=4, heads=8, head_dim=4, width=16)
     cramped = dataclasses.replace(roomy, heads=1, head_dim=1, width=1)
-    found = run([1, 2], [roomy, cramped], dim=16, batch=64, steps=400, check_every=100)
-    assert found.accuracy[0] >= 0.99
-    assert found.steps[0] < 400
-    assert found.accuracy[1] < 0.8
-    assert found.steps[1] == 400
+    right, wrong = (
+        run([1], each, dim=16, batch=64, steps=400, check_every=100) for each in (roomy, cramped)
+    )
+    assert right.accuracy[0] >= 0.99
+    assert right.steps[0] < 400
+    assert wrong.accuracy[0] < 0.8
+    assert wrong.steps[0] == 400
 
 
 def test_every_step_has_prompts_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bytes] = []
-    prompts = tt._prompts
+    logits = tg.Transformers.logits
 
-    def spy(drawn: tt.Integers, *given: Any) -> Prompts:
-        seen.append(drawn.tobytes())
-        return prompts(drawn, *given)
+    def spy(models: tg.Transformers, prompts: Tensor) -> Tensor:
+        seen.append(prompts.numpy().tobytes())
+        return logits(models, prompts)
 
-    monkeypatch.setattr(tt, "_prompts", spy)
+    monkeypatch.setattr(tg.Transformers, "logits", spy)
     monkeypatch.setattr(tt, "DRAWN_AT_ONCE", 2)
-    run([1], [SMALL], steps=6, check_every=6)
+    run([1], SMALL, steps=6, check_every=6)
     assert len({*seen}) == len(seen) == 7  # those that the accuracy is tried by, too
 
 
 def test_weights_of_the_mlp_are_cut_at_two_standard_deviations() -> None:
     size = Sizes(subjects=3, relations=2, answers=2, heads=2, head_dim=2, width=400)
-    shape = Shape.of([size], 50)
-    part = shape.split(tt._draw(generators(3), [size], shape, "cpu", torch.float64)[1])
+    weights = tt._draw(generators(3), size, 50, "cpu", torch.float64)[1]
     for name, fan_in in (("w1", 50), ("w2", 400)):
-        deviations = part[name][0] * fan_in**0.5
+        deviations = getattr(weights, name)[0] * fan_in**0.5
         assert deviations.std() == pytest.approx(1, abs=0.03)
         assert 2.2 < deviations.abs().max() < 2.28  # 2 / 0.8796
 
 
 def best(seeds: list[int], rates: list[float], **changes: float) -> tt.Trained:
     options = {"dim": 8, "batch": 16, "steps": 40, "check_every": 20, "test": 64, **changes}
-    sizes = [SMALL] * len(seeds)
-    return tt.train_best(generators(*seeds), sizes, learning_rates=rates, **options)
+    return tt.train_best(generators(*seeds), SMALL, learning_rates=rates, **options)
 
 
-@pytest.mark.parametrize(("target", "reach"), [(0.0, {3}), (0.4, {1, 2, 3}), (2.0, {0})])
+@pytest.mark.parametrize(("target", "reach"), [(0.0, {3}), (0.5, {0, 1, 2, 3}), (2.0, {0})])
 def test_the_first_rate_that_reaches_the_target_counts_or_else_the_best(
     target: float, reach: set[int]
 ) -> None:
     rates, seeds = [0.01, 0.1, 0.03], [1, 2, 3, 4, 5, 6]
-    each = [run(seeds, [SMALL] * 6, learning_rate=rate, target=target) for rate in rates]
+    each = [run(seeds, SMALL, learning_rate=rate, target=target) for rate in rates]
     found = best(seeds, rates, target=target)
     counted = set()
     for model in range(6):
@@ -159,12 +168,12 @@ def test_sizes() -> None:
 def test_senseless_training_is_refused() -> None:
     with pytest.raises(ValueError, match="no learning rate"):
         best([1], [])
-    for seeds, some in (([1, 2], [SMALL]), ([], [])):
-        with pytest.raises(ValueError, match="one per model"):
-            run(seeds, some)
+    for seeds, rates in (([1, 2], [0.1]), ([], [])):
+        with pytest.raises(ValueError, match="one of each a model"):
+            run(seeds, SMALL, learning_rate=rates)
     for wrong in ({"steps": 0}, {"length": 2}, {"learning_rate": 0.0}, {"test": 0}):
         with pytest.raises(ValueError, match="must be"):
-            run([1], [SMALL], **wrong)
+            run([1], SMALL, **wrong)
 
 
 def test_reference_line() -> None:

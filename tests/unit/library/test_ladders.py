@@ -11,12 +11,14 @@ from scipy import stats
 
 import recall_claims as rc
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.looks import decide
+from recall_claims.evidence.run import Prepared, Running
 from recall_claims.judge.rules import Sample
 from recall_claims.judge.rules.ladder import Ladder
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Interval, Verdict, judge
 from recall_claims.recording import decided
-from tests.unit.library.made import ALPHA, declared, outcome_of
+from tests.unit.library.made import ALPHA, SMOKE, declared, outcome_of
 
 
 def coins(ones: int, of: int) -> np.ndarray:
@@ -151,7 +153,7 @@ def test_a_region_is_supported_without_the_rungs_outside_of_it() -> None:
 
 @declared(
     "T.folded",
-    rc.grid(pairs=(8, 16, 25, 50), peak=(100, 30)),
+    rc.grid(pairs=(8, 16, 22, 25, 50), peak=(100, 24)),
     replicates=(64, 1024),
     rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs"),
     predict=lambda cell: 20.0,
@@ -165,10 +167,11 @@ def folded(cell: rc.Cell, block: rc.Block) -> np.ndarray:
 
 def test_a_rate_that_crosses_its_target_again_has_no_verdict(ledger: Ledger) -> None:
     outcome = outcome_of(folded, ledger)
-    assert outcome.decision.on_region is Verdict.SUPPORTED, "no rung there is on the wrong side"
     assert outcome.decision.verdict is Verdict.INCONCLUSIVE
     reason = decided(outcome, "here").reason
-    assert "above its target at pairs=25,peak=30 and below it at pairs=50,peak=30" in reason
+    assert "above its target at pairs=22,peak=24 and below it at pairs=25,peak=24" in reason
+    told = decide(folded, tuple(evidence((0, 80, 0, 0), 80, (8, 25, 50, 60), peak=30)), ALPHA)
+    assert told.verdict is Verdict.INCONCLUSIVE
     assert replace(RULE, rising=True).doubt(outcome.evidence) == reason
     assert not RULE.doubt(evidence((45, 80, 0, 35), 80, (8, 16, 25, 50)))
     assert "above its target at pairs=16 and below it at pairs=8" in RULE.doubt(
@@ -216,6 +219,87 @@ def test_exponents_follow_from_brackets(ones: int, open_: tuple[str, ...]) -> No
     assert found.open_cells == open_
 
 
+@declared(
+    "T.steep",
+    rc.grid(pairs=(5, 16, 20, 25, 80)),
+    replicates=(8, 512),
+    rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs"),
+    predict=lambda cell: 20.0,
+    controls=(rc.times(1.6), rc.times(0.625)),
+)
+def steep(cell: rc.Cell, block: rc.Block) -> np.ndarray:
+    """A rate rises through one half near 20."""
+    rate = 1 / (1 + (20 / cell["pairs"]) ** 9)
+    return np.array([float(rng.random() < rate) for rng in block.rngs])
+
+
+def test_rungs_outside_the_region_are_drawn_where_the_claim_may_be_wrong(ledger: Ledger) -> None:
+    def drawn(claim: rc.Claim) -> dict[int, int]:
+        evidence = outcome_of(claim, ledger).evidence
+        return {s.cell["pairs"]: s.replicates for s in evidence}
+
+    right = outcome_of(steep, ledger)
+    begun = Running(Prepared.of(steep, "smoke"), SMOKE, ledger)
+    assert begun._cheapest == rc.Cell(pairs=16), "replayed, for it is drawn"
+    assert right.decision.verdict is Verdict.SUPPORTED
+    assert drawn(steep)[5] == drawn(steep)[80] == 0
+    assert min(drawn(steep)[pairs] for pairs in (16, 20, 25)) > 0
+    found = decided(right, "here")
+    assert [c.observed is None for c in found.cells] == [True, False, False, False, True]
+    assert found.cells[0].interval is None
+    wrong = replace(steep, predict=lambda cell: 60.0, controls=())  # 80 is outside of 48 to 75
+    assert outcome_of(wrong, ledger).decision.verdict is Verdict.REFUTED
+    two = steep.rule.begun(rc.grid(pairs=(5, 20, 80)), lambda _: 20.0)
+    assert len(two) == 3, "a single rung inside tells no side"
+
+
+def test_a_control_is_refuted_by_the_rungs_that_the_claim_has_drawn() -> None:
+    samples = [*evidence((200, 0), 200, (16, 25)), *evidence((0, 0), 0, (5, 30))]
+    rule = replace(RULE, rising=False)
+    for factor, verdict in ((1.6, Verdict.REFUTED), (0.6, Verdict.REFUTED), (1.2, None)):
+        [found] = rule.against(
+            samples, {cell.cell: 20.0 * factor for cell in samples}.__getitem__, ALPHA
+        )
+        assert found.verdict is (verdict or Verdict.INCONCLUSIVE), factor
+    [found] = rule.against(evidence((10, 9, 0), 16, (16, 20, 25)), lambda _: 32.0, ALPHA)
+    assert found.open_cells == ("pairs=25",), "the nearest to the edge 25.6 that was drawn"
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_bracket_is_wrong_at_any_look_no_more_often_than_one_test(together: bool) -> None:
+    # Every outcome of three rungs at looks of 4, 8 and 12 coins each. The crossing is at the lowest
+    # rung, and the rates of all three are at the target: nothing is easier to err with.
+    alpha, sizes, rungs = 0.1, (4, 8, 12), 3
+    alive, wrong, before = {(0,) * rungs: 1.0}, 0.0, 0
+    for size in sizes:
+        law = stats.binom.pmf(np.arange(size - before + 1), size - before, 0.5)
+        after: dict[tuple[int, ...], float] = {}
+        steps = [*itertools.product(range(size - before + 1), repeat=rungs)]
+        for counts, probability in alive.items():
+            for more in steps:
+                total = tuple(np.add(counts, more).tolist())
+                chance = probability * math.prod(law[k] for k in more)
+                after[total] = after.get(total, 0.0) + chance
+        alive, before = {}, size
+        for counts, probability in after.items():
+            if falling(counts, size).bracket(alpha, together=together).low > 0:
+                wrong += probability
+            else:
+                alive[counts] = probability
+    assert alpha / 20 < wrong <= alpha
+
+
+def test_rungs_show_together_what_none_shows_alone() -> None:
+    ladder = falling((60, 60, 60), 80)
+    alone, together = (ladder.bracket(1e-6, together=both) for both in (False, True))
+    assert (alone.low, together.low) == (0.0, 14.0)
+    # One that nobody has drawn, before them, is passed with them.
+    samples = [*evidence((0,), 0, (5,)), *ladder.samples]
+    undrawn = Ladder(samples, "pairs", 0.5, "value", rising=False)
+    assert undrawn.bracket(1e-6).low == 0.0
+    assert undrawn.bracket(1e-6, together=True).low == 14.0
+
+
 def test_a_ladder_without_rungs_at_the_edges_is_refused() -> None:
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
     with pytest.raises(ClaimError, match="rungs in its region"):
@@ -230,9 +314,16 @@ def test_a_ladder_without_rungs_at_the_edges_is_refused() -> None:
 def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
     samples = [one for dim in (1, 2) for one in evidence((0, 41), 46, (10, 14), dim=dim)]
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
-    [found, _] = rule.components(samples, lambda _: 13.0, ALPHA)
-    shown, _ = rc.Betting().log_wealths(samples[1]["value"], 0.5)
-    assert math.log(2 / ALPHA) < shown < math.log(4 / ALPHA)
+    one = Ladder(samples[:2], "pairs", 0.5, "value", rising=True)
+    level = next(level for level in np.geomspace(0.5, 1e-9, 200) if one.bracket(level).high > 14)
+    # Below that level the rung alone shows nothing; at a third of alpha, the two together do not.
+    alpha = 3 * next(
+        level
+        for level in np.geomspace(0.5, 1e-9, 200)
+        if one.bracket(level, together=True).high > 14
+    )
+    assert alpha > level
+    [found, _] = rule.components(samples, lambda _: 13.0, alpha)
     assert found.bounds.high == pytest.approx(14 / 13)
     assert found.interval.high == math.inf
 

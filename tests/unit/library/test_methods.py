@@ -18,13 +18,13 @@ from scipy import special, stats
 
 import recall_claims as rc
 from recall_claims.judge import methods
-from recall_claims.judge.methods import STAKES, log_wealth, student_quantiles
+from recall_claims.judge.methods import PARTS, STAKES, Array, log_wealth, student_quantiles
 from recall_claims.judge.rules import Sample
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import EVERYTHING, Interval
 
 ALPHA = 1e-3 / 256
-LOOKS = [16 * blocks for blocks in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 32)]
+LOOKS = [16 * blocks for blocks in rc.CriticalLocation(rc.Region(0.9, 1.1)).looks_in_blocks(6)]
 
 
 def rejection(mean: float, alpha: float, counts: Sequence[int]) -> float:
@@ -40,13 +40,19 @@ def rejection(mean: float, alpha: float, counts: Sequence[int]) -> float:
         more = count - seen
         alive = np.convolve(alive, stats.binom.pmf(np.arange(more + 1), more, mean))
         seen = count
-        ones = np.arange(count + 1)
-        win, lose = np.log1p(STAKES * (1 / mean - 1)), np.log1p(-STAKES)
-        logs = win[:, None] * ones + lose[:, None] * (count - ones)
-        over = special.logsumexp(logs, axis=0) - math.log(STAKES.size) >= math.log(1 / alpha)
+        over = coins_won(np.arange(count + 1.0), count, mean) >= math.log(1 / alpha)
         rejected += float(alive[over].sum())
         alive[over] = 0.0
     return rejected
+
+
+def coins_won(ones: Array, count: int, mean: float) -> Array:
+    """Log wealth of bets on more than this mean, by the number of ones among so many coins."""
+    stakes = STAKES[:, None]
+    wins, losses = 1 + stakes * (1 / mean - 1), 1 - stakes
+    logs = special.xlogy(ones, wins) + special.xlogy(count - ones, losses)
+    found: Array = special.logsumexp(logs, axis=0, b=PARTS[:, None])
+    return found
 
 
 @pytest.mark.parametrize("mean", [0.01, 0.1, 0.5, 0.7, 0.95])
@@ -58,8 +64,9 @@ def test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
 
 
 def test_bets_win_where_the_enumeration_says() -> None:
-    ones, values = np.arange(65), np.array([0.0, 1.0])
-    over = [log_wealth(values, 0.5, np.array([64.0 - k, k])) >= math.log(20) for k in ones]
+    ones = np.arange(65)
+    tosses = [np.array([0.0] * (64 - k) + [1.0] * k) for k in ones]
+    over = [log_wealth(some, 0.5, np.ones(64)) >= math.log(20) for some in tosses]
     once = rejection(0.5, 0.05, [64])
     assert once == pytest.approx(stats.binom.pmf(ones, 64, 0.5)[over].sum())
     assert rejection(0.5, 0.05, [16, 32, 64]) >= once
@@ -73,7 +80,18 @@ def test_wealth_is_an_average_over_stakes_of_products(wins: int, losses: int, me
         edge = mean if sign == 1 else 1 - mean
         gains = (values if sign == 1 else 1 - values) / edge - 1
         products = np.prod(1 + STAKES[:, None] * gains, axis=1)
-        assert math.exp(wealth) == pytest.approx(products.mean(), rel=1e-9)
+        assert math.exp(wealth) == pytest.approx(PARTS @ products, rel=1e-9)
+
+
+def test_where_all_agree_a_quarter_of_the_wealth_doubles_with_each_coin() -> None:
+    needed = math.log(1 / ALPHA)
+    assert coins_won(np.array([20.0]), 20, 0.5) >= needed > coins_won(np.array([19.0]), 19, 0.5)
+    above, _ = rc.Betting().log_wealths(np.ones(20), 0.5)
+    assert above == pytest.approx(coins_won(np.array([20.0]), 20, 0.5)[0])
+    # A single coin against it takes what was staked whole, and the stakes below one go on.
+    without = coins_won(np.array([20.0]), 21, 0.5)
+    above, _ = rc.Betting().log_wealths(np.append(np.ones(20), 0.0), 0.5)
+    assert above == pytest.approx(without[0])
 
 
 @example([5e-324], 0.1)

@@ -13,7 +13,7 @@ from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.looks import Decision, decide
 from recall_claims.evidence.run import Outcome
-from recall_claims.judge.methods import Array, Method
+from recall_claims.judge.methods import STUDENT, Array, Method
 from recall_claims.judge.rules import Rule, Sample
 from recall_claims.model.region import Component, Interval, Verdict
 from recall_claims.plugin.baseline import Baseline
@@ -71,7 +71,7 @@ def test_a_forecast_counts_blocks_of_the_declared_size() -> None:
 
 def test_an_exact_rule_looks_often_and_pays_nothing_for_it() -> None:
     exact, fixed = rc.ProportionDifference(rc.Region(-0.1, 0.1)), rc.MeanRatio(rc.Region(0.9, 1.1))
-    assert exact.looks_in_blocks(6)[-4:] == (18, 22, 27, 32)
+    assert exact.looks_in_blocks(6)[-4:] == (24, 27, 30, 32)
     assert (exact.alpha_of_look(ALPHA, 6), fixed.alpha_of_look(ALPHA, 6)) == (ALPHA, ALPHA / 6)
 
 
@@ -100,9 +100,9 @@ class Scripted(Rule):
     """Says at each call what it was told to."""
 
     script: list[tuple[Component, ...]] = field(default_factory=list)
+    method: Method = STUDENT
     scale = "ratio"
     estimand = ""
-    method = rc.Student()
 
     def components(self, *args: object) -> tuple[Component, ...]:
         return self.script.pop(0)
@@ -126,6 +126,32 @@ def test_what_was_decided_stays_so() -> None:
     assert second.verdict is Verdict.SUPPORTED
     assert second.components == (inside, closed)
     assert second.controls == {"early": (wrong,), "late": (wrong,)}
+
+
+def test_a_bet_that_was_won_at_any_look_is_won_for_good() -> None:
+    """Edges may be passed at different looks, where the level holds at all of them together."""
+    low, high = part("a", 0.95, 1.2), part("a", 0.8, 1.05)
+    beyond = part("a", 1.15, 1.3), part("a", 1.07, 1.2)  # of a control, refuted by the first
+
+    def second(method: Method) -> Decision:
+        rule = Scripted([(low,), (high,)], method)
+        wrong = rc.Control("off", "refuted", rule=Scripted([(one,) for one in beyond], method))
+        scripted = replace(rates, rule=rule, controls=(wrong,))
+        return decide(scripted, (), ALPHA, decide(scripted, (), ALPHA))
+
+    bets = second(rc.Betting())
+    assert bets.components[0].bounds == Interval(0.95, 1.05)
+    assert bets.verdict is Verdict.SUPPORTED
+    assert bets.controls["off"] == (beyond[0],)
+    assert second(rc.Student()).verdict is Verdict.INCONCLUSIVE
+    assert second(rc.Deterministic()).components == (high,)
+    # What is decided stays so, and its interval tells what later looks have shown besides.
+    rule = Scripted([(part("a", 0.92, 1.08),)], rc.Betting())
+    first = decide(replace(rates, rule=rule, controls=()), (), ALPHA)
+    for later, told in ((high, Interval(0.92, 1.05)), (part("a", 2.0, 3.0), Interval(0.92, 1.08))):
+        rule = Scripted([(later,)], rc.Betting())
+        [found] = decide(replace(rates, rule=rule, controls=()), (), ALPHA, first).components
+        assert (found.verdict, found.interval) == (Verdict.SUPPORTED, told)
 
 
 def test_support_takes_every_component_and_refutation_one() -> None:

@@ -121,13 +121,13 @@ def test_one_round_of_cancellation_is_linear() -> None:
 
 
 def test_further_rounds_take_more_of_the_interference_away() -> None:
-    seen = gradient_channel.gaussian(generators(8), vocab_size=64, length=4, samples=1024, dim=20)
+    seen = gradient_channel.gaussian(generators(32), vocab_size=64, length=4, samples=1024, dim=20)
     first, second, last = (
         decoding.greedy(cancellation.scores(seen.observation, rounds=rounds)) == seen.permutation
         for rounds in (1, 2, 12)
     )
     assert first.double().mean() < second.double().mean() - 0.05
-    assert second.double().mean() < last.double().mean() - 0.1
+    assert second.double().mean() < last.double().mean() - 0.05
 
 
 @pytest.mark.parametrize("channel", [gradient_channel.discrete, gradient_channel.gaussian])

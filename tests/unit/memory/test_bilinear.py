@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from recall_claims import Cell
+from simulation import embeddings
 from simulation.memory import bilinear as simulation
+from simulation.streams import Streams
 from tests.unit.draws import generators, unit_vectors
 from theory.memory import bilinear as theory
 
@@ -30,7 +32,7 @@ def test_overlaps_of_features_as_defined() -> None:
 def test_a_whitened_memory_projects() -> None:
     rng = generators(1)[0]
     keys, values = (torch.from_numpy(unit_vectors(rng, 30, 6)) for _ in range(2))
-    stored = torch.from_numpy(simulation.features(rng, keys.numpy(), 10))
+    stored = simulation.features(Streams([rng]), keys[None], 10)[0]
     overlap = stored @ torch.linalg.pinv(stored)
     answers = stored @ simulation.readout(values, stored, whitened=True).T
     torch.testing.assert_close(answers, overlap @ values)
@@ -44,8 +46,9 @@ def test_scores_by_a_plain_loop(whitened: bool) -> None:
     sizes: dict[str, Any] = {"associations": 12, "dim": 5, "width": 7}
     found = simulation.answered(generators(2), **sizes, whitened=whitened)
     for index, rng in enumerate(generators(2)):
-        keys, values = unit_vectors(rng, 12, 5), unit_vectors(rng, 12, 5)
-        first, second = rng.standard_normal((2, 5, 7))
+        one = Streams([rng])
+        keys, values = (embeddings.unit_vectors(one, 12, 5)[0].numpy() for _ in range(2))
+        first, second = one.normal(2, 5, 7)[0].numpy()
         phi = (keys @ first) * (keys @ second) / math.sqrt(7)
         overlap = phi @ np.linalg.pinv(phi) if whitened else phi @ phi.T
         scores = overlap @ values @ values.T

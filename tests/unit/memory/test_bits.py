@@ -8,7 +8,9 @@ import pytest
 import torch
 from scipy import stats
 
+from simulation.embeddings import unit_vectors
 from simulation.memory import bits as measured
+from simulation.streams import Streams
 from tests.unit import draws
 from theory.memory import bits as theory
 
@@ -81,10 +83,9 @@ def test_fine_weights_recall_like_a_plain_memory() -> None:
     (rng,) = generators(1)
     found = measured.quantised_memory([rng], facts=30, outputs=20, dim=16, weight_bits=12)
     (rng,) = generators(1)
-    inputs, outputs = rng.standard_normal((30, 16)), rng.standard_normal((20, 16))
-    inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
-    outputs /= np.linalg.norm(outputs, axis=1, keepdims=True)
-    right = rng.integers(20, size=30)
+    one = Streams([rng])
+    inputs, outputs = (unit_vectors(one, count, 16)[0].numpy() for count in (30, 20))
+    right = one.integers(20, 30)[0].numpy()
     logits = inputs @ (outputs[right].T @ inputs).T @ outputs.T
     assert found.accuracy.item() == pytest.approx((logits.argmax(1) == right).mean())
     assert 0 < found.loss.item() < math.log(20)

@@ -12,8 +12,10 @@ import torch
 from scipy import integrate, linalg
 from torch import Tensor
 
+from simulation.embeddings import gaussian
 from simulation.spectral import facts, flows
 from simulation.spectral.facts import Facts, Weights
+from simulation.streams import Streams
 from tests.unit import draws
 from theory.spectral import flows as theory
 from theory.spectral.flows import Facts as Sizes
@@ -252,7 +254,7 @@ def test_adam_leaves_alone_what_is_zero() -> None:
 
 def test_adam_is_that_of_torch() -> None:
     rngs = generators(1)
-    inputs, outputs = facts.gaussian(rngs, 6, 6), facts.gaussian(rngs, 6, 6)
+    inputs, outputs = (gaussian(Streams(rngs), 6, 6) for _ in range(2))
     task = Facts(3, 2, inputs=inputs, outputs=outputs)
     start = task.start(0.2, 0.4)
     tables = [start.ov.clone().requires_grad_(), start.kq.clone().requires_grad_()]

@@ -9,8 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from simulation.embeddings import gaussian
 from simulation.spectral import facts
 from simulation.spectral.facts import Facts, Weights
+from simulation.streams import Streams
 from tests.unit import draws
 
 S, R = 3, 2
@@ -22,8 +24,9 @@ generators = partial(draws.generators, seed=5)
 def embedded(count: int = 2, dim: int = 8) -> Facts:
     """A task in embeddings that are not even orthogonal."""
     rngs = generators(count)
-    inputs = facts.gaussian(rngs, S + R + 1, dim)
-    return Facts(S, R, inputs=inputs, outputs=facts.gaussian(rngs, S * R, dim + 1))
+    streams = Streams(rngs)
+    inputs, outputs = gaussian(streams, S + R + 1, dim), gaussian(streams, S * R, dim + 1)
+    return Facts(S, R, inputs=inputs, outputs=outputs)
 
 
 def random_weights(task: Facts, size: float = 1.0) -> Weights:
@@ -94,8 +97,8 @@ def test_large_logits_do_not_overflow() -> None:
 @pytest.mark.parametrize("turned", [False, True])
 def test_coordinates_of_the_start_are_what_it_was_made_of(turned: bool) -> None:
     rngs = generators(2)
-    inputs = facts.rotated(rngs, S + R + 1) if turned else None
-    outputs = facts.rotated(rngs, S * R) if turned else None
+    inputs = facts.rotated(Streams(rngs), S + R + 1) if turned else None
+    outputs = facts.rotated(Streams(rngs), S * R) if turned else None
     task = Facts(S, R, inputs=inputs, outputs=outputs)
     start = task.start(0.3, 0.7)
     found = task.scalars(start)
@@ -140,10 +143,11 @@ def test_one_hot_and_hadamard_embeddings_are_orthonormal(kinds: str) -> None:
 
 
 def test_random_embeddings_have_their_law_and_their_own_generator() -> None:
-    turned = facts.rotated(generators(400), 3)
+    turned = facts.rotated(Streams(generators(400)), 3)
     assert torch.allclose(turned @ turned.mT, torch.eye(3).double().expand(400, 3, 3))
     for moments, error in ((turned.mean(0), 0.13), (turned.square().mean(0) - 1 / 3, 0.07)):
         assert moments.abs().max() < error, "more than 4 standard errors"
-    assert torch.equal(facts.rotated(generators(3), 4)[2], facts.rotated(generators(3)[2:], 4)[0])
-    wide = facts.gaussian(generators(2), 50, 200)
+    whole, last = (facts.rotated(Streams(generators(3)[first:]), 4)[-1] for first in (0, 2))
+    assert torch.equal(whole, last)
+    wide = gaussian(Streams(generators(2)), 50, 200)
     assert wide.square().sum(2).mean() == pytest.approx(1, abs=0.03)

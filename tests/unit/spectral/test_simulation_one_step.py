@@ -10,6 +10,7 @@ import torch
 from scipy import linalg
 
 from simulation.spectral import one_step
+from simulation.streams import Streams
 from tests.unit import draws
 
 Floats = npt.NDArray[np.float64]
@@ -87,13 +88,14 @@ def test_recall_is_that_of_loops(first: int) -> None:
     assert 0 < len(found) < 12
 
 
-@pytest.mark.parametrize("batch", [None, 9, 2000])  # counts of more than a byte
+@pytest.mark.parametrize("batch", [None, 30, 2000])  # counts of more than a byte
 def test_one_step_is_that_of_loops(batch: int | None) -> None:
     setting = {"dim": 4, "items": 12, "exponent": 1.5, "batch": batch}
     kinds = ("gradient", "spectral")
     found = one_step.one_step(generators(3), steps=kinds, **setting)  # type: ignore[arg-type]
     for r, rng in enumerate(generators(3)):
-        inputs, outputs = (rng.standard_normal((12, 4)) / 2 for _ in range(2))
+        one = Streams([rng])
+        inputs, outputs = (one.normal(12, 4)[0].numpy() / 2 for _ in range(2))
         weights = np.arange(1.0, 13) ** -1.5
         weights /= weights.sum()
         if batch is not None:
@@ -120,7 +122,8 @@ def test_several_steps_are_those_of_loops(rule: str) -> None:
         generators(2), dim=4, items=14, exponent=1.5, steps=4, rule=rule
     )
     for r, rng in enumerate(generators(2)):
-        inputs, outputs = (rng.standard_normal((14, 4)) / 2 for _ in range(2))
+        one = Streams([rng])
+        inputs, outputs = (one.normal(14, 4)[0].numpy() / 2 for _ in range(2))
         weights = np.arange(1.0, 15) ** -1.5
         weights /= weights.sum()
         memory: Floats = np.zeros((4, 4))
@@ -156,7 +159,8 @@ def test_exact_steps_are_as_long_as_they_are_told() -> None:
     setting = {"dim": 4, "items": 14, "exponent": 1.5, "steps": 2, "rule": "regularised"}
     found, _ = one_step.several_steps(generators(8), rate=3.0, **setting)  # type: ignore[arg-type]
     for r, rng in enumerate(generators(8)):
-        inputs, outputs = (torch.from_numpy(rng.standard_normal((14, 4)) / 2) for _ in range(2))
+        one = Streams([rng])
+        inputs, outputs = (one.normal(14, 4)[0] / 2 for _ in range(2))
         p = torch.from_numpy(one_step.frequencies(14, 1.5))
         memory = torch.zeros(4, 4).double()
         for step, exponent in enumerate((4 / 3, 14 / 9)):
@@ -170,7 +174,8 @@ def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own(
     for batch in (None, 6, 600):  # 600 holds more of the first item than a byte does
         found, _ = one_step.several_steps(generators(1), batch=batch, **setting)  # type: ignore[arg-type]
         (rng,) = generators(1)
-        inputs, outputs = (torch.from_numpy(rng.standard_normal((14, 4)) / 2) for _ in range(2))
+        one = Streams([rng])
+        inputs, outputs = (one.normal(14, 4)[0] / 2 for _ in range(2))
         p = one_step.frequencies(14, 1.5)
         memory, known = torch.zeros(4, 4).double(), torch.zeros(14).bool()
         for step, exponent in enumerate((4 / 3, 14 / 9, 46 / 27)):

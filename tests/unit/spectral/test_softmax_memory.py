@@ -18,6 +18,7 @@ from simulation.spectral import flows
 from simulation.spectral import softmax_memory as memory
 from simulation.spectral.softmax_groups import Groups
 from simulation.spectral.softmax_muon import Muon
+from simulation.streams import Streams
 from tests.unit.draws import generators
 from theory.spectral import softmax_memory as theory
 
@@ -141,8 +142,8 @@ def test_without_any_change_it_is_the_theorem_s_muon() -> None:
 
 
 def test_embeddings_need_no_more_coordinates_than_there_are_items() -> None:
-    (rng,) = generators(1)
-    queries, answers = (torch.from_numpy(unit_vectors(rng, 8, 20)) for _ in range(2))
+    streams = Streams(generators(1))
+    queries, answers = (unit_vectors(streams, 8, 20)[0] for _ in range(2))
     weights = torch.zeros(20, 20, dtype=torch.float64)
     for _ in range(12):
         scores = memory.Weights(answers @ weights @ queries.mT)

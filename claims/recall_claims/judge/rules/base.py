@@ -57,7 +57,8 @@ class Part(NamedTuple):
     """A coordinate of the estimand before it is judged; `Component` tells what its fields are.
 
     `bounds` is the interval whose ends each miss with probability at most a level; without a
-    `region` of its own, that of the rule counts.
+    `region` of its own, that of the rule counts. `refuting` is another such interval, if that which
+    refutes is not that which supports.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Part(NamedTuple):
     open_cells: Iterable[str]
     params: Mapping[str, Any] = {}
     region: Region | None = None
+    refuting: Callable[[float], Interval] | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,13 @@ class Rule(ABC):
         """What the intervals are for and what they rest on, in words."""
         return f"{self.estimand} {self.method.guarantee}"
 
+    def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
+        """The cells that the first look draws; the others wait until a component asks for them.
+
+        They follow from grid and theory alone, never from what was seen.
+        """
+        return cells
+
     @abstractmethod
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         """The estimand's coordinates with their intervals, as `Component` describes them.
@@ -137,6 +146,14 @@ class Rule(ABC):
             alpha: the claim's share of the error budget, at this look.
         """
 
+    def against(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
+        """The components of a wrong theory, of which only its refutation is asked.
+
+        Args:
+            evidence, predict, alpha: as for `components`.
+        """
+        return self.components(evidence, predict, alpha)
+
     def joint(self, parts: Iterable[Part], alpha: float, edges: int = 2) -> Components:
         """The components of so many `edges` each, any of which may refute at the claim's alpha."""
         found = tuple(parts)
@@ -145,7 +162,7 @@ class Rule(ABC):
             Component(
                 part.name,
                 part.estimate,
-                part.bounds(strict),
+                (part.refuting or part.bounds)(strict),
                 part.region or self.region,  # type: ignore[attr-defined]  # as of `method`
                 self.scale,
                 part.params,
@@ -162,18 +179,20 @@ class Rule(ABC):
     def looks_in_blocks(self, looks: int) -> tuple[int, ...]:
         """Blocks of a cell at each look, if the data may double `looks` - 1 times.
 
-        Where looks cost nothing there is one after every quarter more data.
+        Where looks cost nothing there is one after every block, or after every eighth more data.
 
         >>> from recall_claims import MeanRatio, ProportionDifference, Region
         >>> MeanRatio(Region(0.9, 1.1)).looks_in_blocks(4)
         (1, 2, 4, 8)
         >>> ProportionDifference(Region(-0.1, 0.1)).looks_in_blocks(4)
         (1, 2, 3, 4, 5, 6, 7, 8)
+        >>> ProportionDifference(Region(-0.1, 0.1)).looks_in_blocks(5)[8:]
+        (9, 10, 11, 12, 13, 14, 15, 16)
         """
         most = 2 ** (looks - 1)
         found = [1]
         while found[-1] < most:
-            step = max(found[-1] + 1, found[-1] * 5 // 4) if self.anytime else 2 * found[-1]
+            step = max(found[-1] + 1, found[-1] * 9 // 8) if self.anytime else 2 * found[-1]
             found.append(min(step, most))
         return tuple(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -13,7 +13,7 @@ import numpy as np
 from recall_claims.judge.methods import COIN, Array, Method
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
 from recall_claims.judge.rules.exponents import ExponentRule, functional
-from recall_claims.judge.rules.ladder import Ladder, ladders
+from recall_claims.judge.rules.ladder import Ladder, ladders, within
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import HAIR, Interval, Region, Scale
@@ -120,6 +120,15 @@ class CriticalLocation(_LadderRule):
                     "support the claim; give it rungs at the region's edges, or just inside"
                 )
 
+    def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
+        """The rungs inside the region, which support it; all of a ladder that has not two there."""
+        found: list[Cell] = []
+        for rungs in self._rungs(cells):
+            region = self._region_of(number(predict, rungs[0]))
+            inside = within([rung.number(self.scan) for rung in rungs], region.low, region.high)
+            found += (rungs[i] for i in (inside if len(inside) > 1 else range(len(rungs))))
+        return found
+
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
         """Rungs just outside the region's edges; of a single edge, one on either side or beyond."""
         values = self._whole_numbers(number(predict, point))
@@ -146,6 +155,18 @@ class CriticalLocation(_LadderRule):
         return worst
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
+        return self._joined(evidence, predict, alpha, Ladder.open_rungs)
+
+    def against(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
+        return self._joined(evidence, predict, alpha, Ladder.nearest_rungs)
+
+    def _joined(
+        self,
+        evidence: Evidence,
+        predict: Predict | None,
+        alpha: float,
+        open_rungs: Callable[[Ladder, Region, float, float], tuple[str, ...]],
+    ) -> Components:
         found = list(self.ladders(evidence))
 
         def part(ladder: Ladder) -> Part:
@@ -153,9 +174,11 @@ class CriticalLocation(_LadderRule):
             critical, params = number(predict, cell), cell.without(self.scan)
             region = self._region_of(critical)
             name = ",".join(f"{k}={v}" for k, v in sorted(params.items()))
-            bounds = partial(_bracket_over, critical, ladder, region)
-            open_cells = ladder.open_rungs(region, alpha, alpha / (2 * len(found)))
-            return Part(name, ladder.estimate / critical, bounds, open_cells, params)
+            alone = partial(_bracket_over, critical, ladder, region)
+            together = partial(_bracket_over, critical, ladder, region, together=True)
+            open_cells = open_rungs(ladder, region, alpha, alpha / (2 * len(found)))
+            estimate = ladder.estimate / critical
+            return Part(name, estimate, alone, open_cells, params, refuting=together)
 
         return self.joint(map(part, found), alpha)
 
@@ -175,9 +198,12 @@ class CriticalLocation(_LadderRule):
         return [value for pair in pairs for value in pair]
 
 
-def _bracket_over(critical: float, ladder: Ladder, region: Region, level: float) -> Interval:
+def _bracket_over(
+    critical: float, ladder: Ladder, region: Region, level: float, *, together: bool = False
+) -> Interval:
     """The bracket in units of the prediction, just inside: the crossing is at neither end."""
-    bracket, inwards = ladder.bracket(level, region), 4 * HAIR  # farther than rounding reaches
+    bracket = ladder.bracket(level, region, together=together)
+    inwards = 4 * HAIR  # farther than rounding reaches
     return Interval(bracket.low * (1 + inwards) / critical, bracket.high * (1 - inwards) / critical)
 
 

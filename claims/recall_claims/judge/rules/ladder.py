@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
@@ -61,19 +62,21 @@ class Ladder:
         """Values of the parameter."""
         return [sample.cell.number(self.scan) for sample in self.samples]
 
-    def bracket(self, alpha: float, region: Region = EVERYWHERE) -> Interval:
+    def bracket(
+        self, alpha: float, region: Region = EVERYWHERE, *, together: bool = False
+    ) -> Interval:
         """Rungs between which the crossing lies; each misses it with probability <= alpha.
 
         The search for each starts just inside the region's edge, and ends at the first failure.
         """
         low, high = 0.0, math.inf
-        sides = self.sides(alpha)
+        needed = math.log(1 / alpha)
         for i in self._within(region.low, math.inf):
-            if sides[i] != "above":
+            if self._shown(i, "above", together) < needed:
                 break
             low = self.rungs[i]
         for i in reversed(self._within(0.0, region.high)):
-            if sides[i] != "below":
+            if self._shown(i, "below", together) < needed:
                 break
             high = self.rungs[i]
         # Both ends past each other: the rate is not monotone, or a rare error. Nothing is known.
@@ -103,16 +106,22 @@ class Ladder:
 
         NaN where the rates are all on one side of it. For display: no verdict rests on it.
         """
-        means = [float(sample[self.observable].mean()) for sample in self.samples]
-        weights = [sample.replicates for sample in self.samples]
+        return self._located if 0 < self._located < math.inf else math.nan
+
+    @cached_property
+    def _located(self) -> float:
+        """The estimate; 0 or infinity where the rates tell on which side of all rungs it is."""
+        drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
+        means = [float(self.samples[i][self.observable].mean()) for i in drawn]
+        weights = [self.samples[i].replicates for i in drawn]
         rates = optimize.isotonic_regression(means, weights=weights, increasing=self.rising).x
         if not rates.min() <= self.target <= rates.max():
-            return math.nan
+            return math.inf if (rates.max() < self.target) == self.rising else 0.0
         reached = rates >= self.target if self.rising else rates <= self.target
         after = max(1, int(np.argmax(reached)))  # the first rung at the crossing or beyond
         first, last = rates[after - 1 : after + 1]
         share = 0.5 if first == last else (self.target - first) / (last - first)
-        start, end = np.log(self.rungs)[after - 1 : after + 1]
+        start, end = np.log([self.rungs[i] for i in drawn[after - 1 : after + 1]])
         return float(math.exp(start + share * (end - start)))
 
     def open_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
@@ -121,8 +130,18 @@ class Ladder:
         It is supported at the level `alpha`, and refuted at the level `strict`.
         """
         wanted = self._supporting(region, alpha).intersection(self.undecided(alpha))
-        wanted |= self._refuting(region).intersection(self.undecided(strict))
+        wanted |= self._refuting(region, strict)
         return tuple(self.samples[i].cell.id for i in sorted(wanted))
+
+    def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
+        """Ids of the rungs of which more replicates may refute a region: those next to its edges,
+        which are farthest from the crossing, of those that were drawn."""
+        drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
+        over = [i for i in self._within(region.high, math.inf) if i in drawn]
+        under = [i for i in self._within(0.0, region.low) if i in drawn]
+        found = over[:1] if self._located >= region.low else []
+        found += under[-1:] if self._located <= region.high else []
+        return tuple(self.samples[i].cell.id for i in found)
 
     def _supporting(self, region: Region, alpha: float) -> set[int]:
         """The rungs just inside the region's edges, if they may still support it."""
@@ -131,16 +150,34 @@ class Ladder:
             return set()
         return {inside[0], inside[-1]}
 
-    def _refuting(self, region: Region) -> set[int]:
-        """Those from inside one edge to the first past the other, if the estimate is past it."""
-        found: set[int] = set()
+    def _refuting(self, region: Region, level: float) -> set[int]:
+        """Those inside, if the estimate is past an edge; once they say so, the first past it."""
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
-        unknown = math.isnan(self.estimate)
-        if over and (unknown or self.estimate > region.high):
-            found.update(range(self._within(region.low, math.inf)[0], over[0] + 1))
-        if under and (unknown or self.estimate < region.low):
-            found.update(range(under[-1], self._within(0.0, region.high)[-1] + 1))
-        return found
+        needed = math.log(1 / level)
+        if over and self._located > region.high:
+            inside = range(self._within(region.low, math.inf)[0], over[0])
+            return {i for i in inside if self._shown(i, "above", True) < needed} or {over[0]}
+        if under and self._located < region.low:
+            inside = range(under[-1] + 1, self._within(0.0, region.high)[-1] + 1)
+            return {i for i in inside if self._shown(i, "below", True) < needed} or {under[-1]}
+        return set()
+
+    def _shown(self, rung: int, side: Literal["above", "below"], together: bool) -> float:
+        """Log wealth of who bets that the crossing is on this side of a rung.
+
+        He bets on the rung alone, or on it and all rungs `together` that are farther on this side:
+        if the crossing is not beyond the first, it is not beyond the others either. Then he carries
+        his wealth from one to the next, and an equal part of it stops after each.
+        """
+        if side == "above":
+            logs = [above for above, _ in self._wealths[rung:]]
+        else:
+            logs = [below for _, below in self._wealths[rung::-1]]
+        if not together:
+            return logs[0]
+        sums = [*itertools.accumulate(logs)]
+        top = max(sums)
+        return top + math.log(fmean(math.exp(each - top) for each in sums))
 
     @cached_property
     def _wealths(self) -> list[tuple[float, float]]:
@@ -151,8 +188,13 @@ class Ladder:
 
     def _within(self, low: float, high: float) -> range:
         """Rungs between two edges, or on one of them."""
-        first = bisect.bisect_left(self.rungs, low * (1 - HAIR))
-        return range(first, bisect.bisect_right(self.rungs, high * (1 + HAIR)))
+        return within(self.rungs, low, high)
+
+
+def within(rungs: Sequence[float], low: float, high: float) -> range:
+    """Indices of the rungs between two edges, or on one of them."""
+    first = bisect.bisect_left(rungs, low * (1 - HAIR))
+    return range(first, bisect.bisect_right(rungs, high * (1 + HAIR)))
 
 
 def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:

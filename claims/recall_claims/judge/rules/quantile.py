@@ -51,7 +51,9 @@ def _too_few(count: int, rate: float, alpha: float) -> int:
 
     def open_still(ones: int) -> bool:
         counts = np.array([ones, count - ones], dtype=float)
-        return log_wealth(np.array([0.0, 1.0]), 1 - rate, counts) < math.log(1 / alpha)
+        seen = counts > 0
+        wealth = log_wealth(np.array([0.0, 1.0])[seen], 1 - rate, counts[seen])
+        return wealth < math.log(1 / alpha)
 
     return bisect_left(range(count), True, key=open_still) - 1
 

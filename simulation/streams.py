@@ -1,0 +1,181 @@
+"""Random numbers of all replicates at once, on the device, each from its own generator.
+
+A generator gives 64-bit words on the host, which numpy promises to keep the same for ever, as it
+does not for its distributions. They are moved to the device, and there made numbers: by exact steps
+of integers and fractions, and normal ones by the Box-Muller transform in float32, so that both
+dtypes have the same draws. Permutations and multinomial counts are numpy's own, on the host.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+Rngs = Sequence[np.random.Generator]
+"""One numpy generator per replicate."""
+Law = npt.NDArray[np.float64] | Sequence[float]
+"""Probabilities of some categories, which add up to 1."""
+
+CPU_TILE, GPU_TILE = 2**15, 2**24
+"""Words that are made numbers at a time: what stays in the cache of a CPU core, and 128 MB."""
+
+
+class Streams(Sequence[np.random.Generator]):
+    """The generators of R replicates, to draw from all of them at once.
+
+    Every method returns a tensor (R, ...) on the device. What a replicate is given depends on its
+    own generator alone: not on the other replicates, the device or, but for rounding, the dtype.
+    """
+
+    def __init__(
+        self,
+        rngs: Rngs,
+        device: str | torch.device = "cpu",
+        dtype: torch.dtype = torch.float64,
+    ) -> None:
+        self._rngs = tuple(rngs)
+        self.device, self.dtype = torch.device(device), dtype
+
+    @classmethod
+    def like(cls, rngs: Rngs, tensor: torch.Tensor) -> Streams:
+        """Streams that draw on the device and in the dtype of a tensor."""
+        return cls(rngs, tensor.device, tensor.dtype)
+
+    def __len__(self) -> int:
+        return len(self._rngs)
+
+    @overload
+    def __getitem__(self, which: int) -> np.random.Generator: ...
+    @overload
+    def __getitem__(self, which: slice | list[int]) -> Streams: ...
+    def __getitem__(self, which: int | slice | list[int]) -> np.random.Generator | Streams:
+        """A replicate's generator, or the streams of some replicates, which go on from here."""
+        if isinstance(which, int):
+            return self._rngs[which]
+        if isinstance(which, slice):
+            return Streams(self._rngs[which], self.device, self.dtype)
+        return Streams([self._rngs[i] for i in which], self.device, self.dtype)
+
+    def fork(self) -> Streams:
+        """Streams that give once more what these will give."""
+        return Streams([copy.deepcopy(rng) for rng in self._rngs], self.device, self.dtype)
+
+    def alone(self) -> Iterator[Streams]:
+        """The streams of one replicate after another."""
+        return (self[r : r + 1] for r in range(len(self)))
+
+    def normal(self, *shape: int) -> torch.Tensor:
+        """Standard normal variables, none beyond 6.7.
+
+        A word makes two: one half is their radius, the other their angle.
+        """
+
+        def turned(words: torch.Tensor) -> torch.Tensor:
+            halves = _halves(words).to(torch.float32).view(-1, 2)
+            angle = halves[:, 1] * (math.pi / 2**31)
+            radius = halves[:, 0].abs().add_(0.5).mul_(2.0**-31).log_().mul_(-2).sqrt_()
+            torch.mul(angle.cos(), radius, out=halves[:, 0])
+            torch.mul(angle.sin_(), radius, out=halves[:, 1])
+            return halves.view(len(words), -1)
+
+        return self._made(shape, 2, self.dtype, turned)
+
+    def uniform(self, *shape: int) -> torch.Tensor:
+        """Multiples of 2^-24 uniform from 0, included, to 1, not included."""
+        return self._made(
+            shape, 2, self.dtype, lambda words: ((_halves(words) >> 8) & 0xFFFFFF) * 2.0**-24
+        )
+
+    def integers(self, high: int, *shape: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
+        """Integers from 0 to ``high - 1``, uniform but for a part of high / 2^32.
+
+        Raises ValueError for ``high`` below 1 or above 2^31.
+        """
+        if not 1 <= high <= 2**31:
+            raise ValueError(f"no integers below {high}: give 1 to {2**31}")
+        share = high / 2**32
+
+        def scaled(words: torch.Tensor) -> torch.Tensor:
+            # In float64, where products are vectorised; an int32 takes what is below high.
+            return _halves(words).double().add_(2.0**31).mul_(share).to(torch.int32)
+
+        return self._made(shape, 2, dtype, scaled)
+
+    def signs(self, *shape: int) -> torch.Tensor:
+        """-1 or 1, equally often."""
+        bits = torch.arange(8, dtype=torch.uint8, device=self.device)
+
+        def made(words: torch.Tensor) -> torch.Tensor:
+            found = (words.view(torch.uint8)[..., None] >> bits) & 1
+            return found.flatten(1).to(self.dtype).mul_(2).sub_(1)
+
+        return self._made(shape, 64, self.dtype, made)
+
+    def category(self, law: Law, *shape: int) -> torch.Tensor:
+        """Numbers of categories of these probabilities, int64."""
+        total = np.cumsum(law)
+        ends = torch.from_numpy(total[:-1] / total[-1]).to(self.device)
+
+        def found(words: torch.Tensor) -> torch.Tensor:
+            fraction = ((words >> 11) & (2**53 - 1)).double() * 2.0**-53
+            return torch.searchsorted(ends, fraction, right=True)
+
+        return self._made(shape, 1, torch.int64, found)
+
+    def counts(self, draws: int, law: Law, *shape: int) -> torch.Tensor:
+        """How often some draws show each category, (R, *shape, categories)."""
+        size = (*shape, len(law))
+        return self._filled(size, self.dtype, lambda rng: rng.multinomial(draws, law, shape))
+
+    def permutation(self, count: int, *shape: int) -> torch.Tensor:
+        """Random orders of 0 to ``count - 1``, (R, *shape, count) int64."""
+        rows = np.broadcast_to(np.arange(count), (*shape, count))
+        return self._filled(
+            (*shape, count),
+            torch.int64,
+            lambda rng: rng.permuted(rows, axis=-1) if shape else rng.permutation(count),
+        )
+
+    def _filled(
+        self, shape: Sequence[int], dtype: torch.dtype, drawn: Callable[[np.random.Generator], Any]
+    ) -> torch.Tensor:
+        """What numpy draws from each generator on the host, moved at once."""
+        out = torch.empty(len(self), *shape, dtype=dtype)
+        table = out.numpy()
+        for r, rng in enumerate(self._rngs):
+            table[r] = drawn(rng)
+        return out.to(self.device)
+
+    def _made(
+        self,
+        shape: Sequence[int],
+        each: int,
+        dtype: torch.dtype,
+        numbers: Callable[[torch.Tensor], torch.Tensor],
+    ) -> torch.Tensor:
+        """Numbers made of words (replicates, words), so many of each, in their order."""
+        count = math.prod(shape)
+        words, tile = -(-count // each), CPU_TILE if self.device.type == "cpu" else GPU_TILE
+        out = torch.empty(len(self), words * each, dtype=dtype, device=self.device)
+        group = max(1, tile // max(1, words))
+        for r in range(0, len(self), group):
+            rngs = self._rngs[r : r + group]
+            if any(isinstance(rng.bit_generator, np.random.MT19937) for rng in rngs):
+                raise ValueError("MT19937 gives words of 32 bits, not of 64: take SFC64 or PCG64")
+            for first in range(0, words, tile):
+                size = min(tile, words - first)
+                drawn = np.stack([rng.bit_generator.random_raw(size) for rng in rngs])
+                moved = torch.from_numpy(drawn.view(np.int64)).to(self.device)
+                out[r : r + group, each * first : each * (first + size)] = numbers(moved)
+        return out[:, :count].reshape(len(self), *shape)
+
+
+def _halves(words: torch.Tensor) -> torch.Tensor:
+    """The 32-bit halves of words, signed, lower ones first."""
+    return words.view(torch.int32)

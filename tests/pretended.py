@@ -1,0 +1,252 @@
+"""A GPU in name only: tensors that claim to lie there, and a count of what a real one waits for.
+
+A `Far` tensor keeps its numbers in the CPU's memory. To PyTorch's own code it is a tensor on the
+device "meta", to Python code one on "cuda:0". Within `pretended_gpu`, every operation that reaches
+PyTorch's dispatcher is checked, counted and computed on the CPU, those inside of composite
+operations and of automatic differentiation too.
+
+Python code that would start CUDA before the dispatcher sees it is caught one level higher:
+factories and moves that name "cuda", and readings such as `tolist`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+GPU, META = torch.device("cuda:0"), torch.device("meta")
+Given = tuple[Any, ...]
+Named = dict[str, Any]
+
+WAITING = {
+    *("bincount", "equal", "masked_select", "nonzero", "repeat_interleave"),
+    *("_linalg_check_errors", "_linalg_eigh", "_linalg_svd", "_unique", "_unique2", "unique_dim"),
+    *("unique_consecutive", "linalg_eig", "linalg_lstsq", "multinomial"),
+}
+"""Operations whose result, or its size, the host has to know."""
+PRODUCTS = {"addbmm", "addmm", "addmv", "baddbmm", "bmm", "dot", "mm", "mv", "vdot"}
+"""Matrix products; cuBLAS has none of integers."""
+ABSENT = {"histogram", "histogramdd"}
+"""Operations that CUDA does not have."""
+IDLE = {"_unsafe_view", "_reshape_alias", "detach", "empty", "empty_like", "empty_strided"}
+"""Operations that launch no kernel, views aside."""
+INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_"}
+"""Operations whose indices may lie on the host."""
+
+
+@dataclass
+class Count:
+    """Operations of one kind each; a download is a synchronisation too."""
+
+    uploads: int = 0
+    downloads: int = 0
+    synchronisations: int = 0
+    kernels: int = 0
+
+
+class Far(torch.Tensor):
+    """A tensor on a device in name only, whose numbers are those of `host`."""
+
+    host: torch.Tensor
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    @staticmethod
+    def __new__(cls, host: torch.Tensor) -> "Far":
+        assert not isinstance(host, Far)
+        far: Far = torch.Tensor._make_wrapper_subclass(
+            cls,
+            host.shape,
+            strides=host.stride(),
+            storage_offset=host.storage_offset(),
+            dtype=host.dtype,
+            device=META,
+        )
+        far.host = host
+        return far
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        return GPU
+
+    @property
+    def is_cuda(self) -> bool:  # type: ignore[override]
+        return True
+
+    def __repr__(self) -> str:  # type: ignore[override]
+        return f"Far({self.host})"
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Given = (), kwargs: Named | None = None
+    ) -> Any:
+        raise AssertionError(f"{func} of a tensor on the pretended GPU, outside of it")
+
+
+@contextmanager
+def pretended_gpu() -> Iterator[Count]:
+    """Let "cuda" be a device of its own, and count what is asked of it."""
+    count = Count()
+    with _Dispatched(count), _Called():
+        yield count
+
+
+class _Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Checks, counts and computes on the CPU what reaches the dispatcher."""
+
+    def __init__(self, count: Count) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.count = count
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Given = (), kwargs: Named | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        given = list(_tensors((args, *kwargs.values())))
+        owners = {id(x.host): x for x in given if isinstance(x, Far)}
+        there = bool(owners)
+        if "device" in kwargs and kwargs["device"] is not None:
+            there = kwargs["device"] == META
+            kwargs = {**kwargs, "device": torch.device("cpu")}
+        if not (owners or there):
+            return func(*args, **kwargs)
+        name, computes = _known(func)
+        check(name, given)
+        if kwargs.get("output_size") is not None:
+            name = f"{name} of a known size"
+        self.add(name, given, there, computes)
+        near = {key: _each(_near, value) for key, value in kwargs.items()}
+        result = func(*_each(_near, args), **near)
+        return _each(lambda x: _far(x, owners), result) if there else result
+
+    def add(self, name: str, given: list[torch.Tensor], there: bool, computes: bool) -> None:
+        """Count an operation."""
+        count, first = self.count, isinstance(given[0], Far) if given else False
+        returns = {"_local_scalar_dense": True, "_to_copy": not there, "copy_": not first}
+        if returns.get(name):
+            count.downloads += 1
+            count.synchronisations += 1
+        elif name == "_to_copy" and not first:
+            count.uploads += 1
+        else:
+            count.uploads += any(x.ndim and not isinstance(x, Far) for x in given)
+            count.synchronisations += waits(name, given)
+            count.kernels += computes
+
+
+@cache
+def _known(func: Any) -> tuple[str, bool]:
+    """The name of an operation, and whether it launches a kernel."""
+    name = func._schema.name.split("::")[1]
+    aliases = [x.alias_info for x in func._schema.returns]
+    return name, name not in IDLE and not any(x is not None and not x.is_write for x in aliases)
+
+
+def _tensors(x: Any) -> Iterator[torch.Tensor]:
+    if isinstance(x, torch.Tensor):
+        yield x
+    elif isinstance(x, list | tuple):
+        for each in x:
+            yield from _tensors(each)
+
+
+def _each(function: Callable[[Any], Any], x: Any) -> Any:
+    """What a function makes of an argument, or of each in a list of them."""
+    return type(x)(_each(function, y) for y in x) if type(x) in (list, tuple) else function(x)
+
+
+def _near(x: Any) -> Any:
+    return x.host if isinstance(x, Far) else x
+
+
+def _far(x: Any, owners: Mapping[int, Far]) -> Any:
+    return (owners[id(x)] if id(x) in owners else Far(x)) if isinstance(x, torch.Tensor) else x
+
+
+def waits(name: str, given: list[torch.Tensor]) -> bool:
+    """Whether the host waits for the result of an operation."""
+    if name in INDEXING:
+        masks = [x for x in given[1:] if x.dtype in (torch.bool, torch.uint8)]
+        filled = name != "index" and given[-1].numel() == 1 and len(masks) == 1
+        return bool(masks) and not filled
+    return name in WAITING
+
+
+def check(name: str, given: list[torch.Tensor]) -> None:
+    """Fail as CUDA does.
+
+    A number may come from the host, and so may the index of an element that lies on the GPU.
+
+    Raises:
+        RuntimeError: the operation mixes devices.
+        NotImplementedError: CUDA does not have it.
+    """
+    far = [x for x in given if isinstance(x, Far)]
+    integers = any(not (x.is_floating_point() or x.is_complex()) for x in far)
+    if far and (name in ABSENT or (name in PRODUCTS and integers)):
+        raise NotImplementedError(f'"{name}" not implemented for CUDA and {far[0].dtype}')
+    if name in ("_to_copy", "copy_"):
+        return
+    together = (
+        given if name not in INDEXING else given[:1] + (given[-1:] if name != "index" else [])
+    )
+    if far and any(
+        not isinstance(x, Far) and (x.ndim or name in ("cat", "stack")) for x in together
+    ):
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"cuda:0 and cpu! ({name})"
+        )
+
+
+class _Called(TorchFunctionMode):
+    """Catches calls that would start CUDA, or read memory, before the dispatcher sees them."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: Given = (),
+        kwargs: Named | None = None,
+    ) -> Any:
+        kwargs, name = dict(kwargs or {}), getattr(func, "__name__", "")
+        first = args[0] if args else None
+        if func in (torch.tensor, torch.as_tensor, torch.Tensor.new_tensor):
+            return _made(func, args, kwargs)
+        if isinstance(first, Far):
+            if name in ("numpy", "__array__"):
+                raise TypeError("can't convert a tensor on the pretended GPU to numpy")
+            if name == "tolist":
+                return func(first.cpu())
+        if kwargs.get("device") is not None:
+            kwargs["device"] = _place(kwargs["device"])
+        if name == "to":
+            args = tuple(_place(x) if isinstance(x, str | torch.device) else x for x in args)
+        elif name == "cuda":
+            return first.to(META)  # type: ignore[union-attr]
+        return func(*args, **kwargs)
+
+
+def _made(func: Callable[..., Any], args: Given, kwargs: Named) -> torch.Tensor:
+    """A tensor of numbers that lie on the host, at times amid numbers that do not."""
+    first, *rest = args
+    device = kwargs.pop("device", None)
+    if func is torch.Tensor.new_tensor:
+        device = device or first.device
+        kwargs.setdefault("dtype", first.dtype)
+        first, *rest = rest
+    if isinstance(first, torch.Tensor) and func is torch.as_tensor:
+        kept = first if kwargs.get("dtype") is None else first.to(kwargs["dtype"])
+        return kept if device is None else kept.to(_place(device))
+    numbers = _each(lambda x: x.item() if isinstance(x, Far) else x, first)
+    made = torch.tensor(numbers, *rest, **kwargs)
+    return made if device is None else made.to(_place(device))
+
+
+def _place(device: Any) -> torch.device:
+    device = torch.device(device)
+    return META if device.type == "cuda" else device

@@ -1,0 +1,144 @@
+"""What a GPU would refuse or wait for: slips that are planted, and every claim's simulation."""
+
+import copy
+import importlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from recall_claims import Claim
+from recall_claims.evidence import replay
+from recall_claims.evidence.block import BlockKey
+from recall_claims.evidence.simulate import Task, again
+from tests.benchmarks import device
+from tests.every_claim import FILES, SLOW, claims_in, imported, lowest
+from tests.pretended import Count, pretended_gpu
+
+Slip = Callable[[torch.Tensor, torch.Tensor], object]
+
+MIXED: dict[str, Slip] = {
+    "sum": lambda here, there: here + there,
+    "sum in place": lambda here, there: here.add_(there),
+    "sum into": lambda here, there: torch.add(there, there, out=here),
+    "product": lambda here, there: torch.ones(2, 3) @ there,
+    "einsum": lambda here, there: torch.einsum("i,i->", here, there),
+    "choice": lambda here, there: torch.where(there > 0, there, here),
+    "joined": lambda here, there: torch.cat([there, here]),
+    "joined numbers": lambda here, there: torch.stack([there.sum(), torch.tensor(1.0)]),
+    "number of the GPU": lambda here, there: here * there.sum(),
+    "index": lambda here, there: here[there.long()],
+    "gathered": lambda here, there: there.gather(0, torch.tensor([0, 1])),
+    "scattered": lambda here, there: there.scatter_add(0, torch.tensor([0]), there),
+    "under a mask": lambda here, there: there.masked_scatter_(there > 0, here),
+    "put": lambda here, there: there.index_put_((there > 0,), here),
+    "factory": lambda here, there: there * torch.arange(3),
+    "searched": lambda here, there: torch.searchsorted(here, there),
+    "layer": lambda here, there: torch.nn.Linear(3, 2)(there),
+    "like it": lambda here, there: there - torch.zeros_like(here),
+    "own function": lambda here, there: torch.autograd.grad(
+        (there * there.clone().requires_grad_()).sum(), [here.requires_grad_()]
+    ),
+}
+"""Slips that mix devices; `here` are three numbers on the host, `there` three on the GPU."""
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_a_mixture_of_devices_is_refused(name: str) -> None:
+    with (
+        pretended_gpu(),
+        pytest.raises(RuntimeError, match=r"two devices|not .* used in the graph"),
+    ):
+        MIXED[name](torch.zeros(3), torch.ones(3, device="cuda"))
+
+
+@pytest.mark.parametrize("slip", [torch.Tensor.numpy, np.asarray])
+def test_the_gpu_has_no_numpy_arrays(slip: Callable[[torch.Tensor], object]) -> None:
+    with pretended_gpu(), pytest.raises(TypeError, match="numpy"):
+        slip(torch.ones(3, device="cuda"))
+
+
+def test_the_gpu_has_no_products_of_integers() -> None:
+    with pretended_gpu(), pytest.raises(NotImplementedError, match="not implemented for CUDA"):
+        torch.ones(2, 2, dtype=torch.int64, device="cuda") @ torch.arange(2, device="cuda")
+
+
+COUNTED: dict[str, tuple[Callable[[torch.Tensor], object], Count]] = {
+    "number": (lambda x: float(x[0]), Count(0, 1, 1, 0)),
+    "truth": (lambda x: bool((x > 0).all()), Count(0, 1, 1, 2)),
+    "numbers": (lambda x: x.tolist(), Count(0, 1, 1, 0)),
+    "array": (lambda x: x.cpu().numpy(), Count(0, 1, 1, 0)),
+    "selection": (lambda x: x[x > 0], Count(0, 0, 1, 2)),
+    "selection by number": (lambda x: x[torch.tensor([0, 1])], Count(1, 0, 0, 1)),
+    "number under a mask": (lambda x: x.clone().__setitem__(x > 0, 1.0), Count(0, 0, 0, 4)),
+    "numbers under a mask": (lambda x: x.clone().__setitem__(x > 0, x), Count(0, 0, 1, 3)),
+    "places": (lambda x: x.nonzero(), Count(0, 0, 1, 1)),
+    "histogram": (lambda x: torch.bincount(x.long()), Count(0, 0, 1, 2)),
+    "repeated": (lambda x: x.repeat_interleave(x.long()), Count(0, 0, 1, 3)),
+    "repeated to a size": (
+        lambda x: x.repeat_interleave(x.long(), output_size=3),
+        Count(0, 0, 0, 3),
+    ),
+    "made": (lambda x: torch.tensor([1.0, 2.0, 3.0], device=x.device) + x, Count(1, 0, 0, 1)),
+    "moved": (lambda x: torch.from_numpy(np.ones(3)).to(x), Count(1, 0, 0, 0)),
+    "table": (lambda x: torch.linalg.svdvals(x.outer(x)), Count(0, 0, 1, 2)),
+    "view": (lambda x: x[:2].view(2, 1).mT.expand(4, 2), Count()),
+    "copied": (lambda x: copy.deepcopy(x), Count(0, 0, 0, 1)),
+    "slope": (
+        lambda x: torch.autograd.grad((x.requires_grad_() ** 2).sum(), [x]),
+        Count(0, 0, 0, 6),
+    ),
+}
+"""Work on three numbers of the GPU, and its count."""
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_a_gpu_waits_for_is_counted(name: str) -> None:
+    work, expected = COUNTED[name]
+    with pretended_gpu() as count:
+        x = torch.ones(3, device="cuda")
+        assert count == Count(0, 0, 0, 1)
+        count.kernels = 0
+        work(x)
+    assert count == expected
+
+
+LONG = 4_000
+"""Kernels of a block that takes more than half a second on the GPU in name only."""
+RECORDED = device.recorded()
+
+
+def within_budget(claim: Claim) -> None:
+    """Fail where a claim mixes devices, has other figures, or is over budget in what it was not."""
+    row = device.counted(claim)
+    (once, twice), cell = row.figures, lowest(claim)[0]
+    key = BlockKey(claim.id, "", cell.id, 1000, 0, 2, claim.dtype, "cpu", "", "")
+    here = again(claim, Task(claim.module, cell, "cpu", key), (0, 1))
+    assert here
+    for found in (once, {name: values[2:] for name, values in twice.items()}):
+        assert not replay.differing(claim, here, (0, 1), found), claim.id
+    _, allowed = RECORDED.get(claim.id, (0, []))
+    assert not {*row.over} - {*allowed}, row
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_simulations_keep_to_their_device_and_budget(module: str) -> None:
+    for claim in claims_in([importlib.import_module(module)]).values():
+        if claim.id not in SLOW and RECORDED.get(claim.id, (0, []))[0] < LONG:
+            within_budget(claim)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "name", [name for name, (kernels, _) in RECORDED.items() if kernels >= LONG]
+)
+def test_long_training_keeps_to_its_device_and_budget(name: str) -> None:
+    within_budget(imported()[name])
+
+
+def test_claims_over_budget_are_those_with_a_reason() -> None:
+    named = " ".join(device.OVER.values()).split()
+    assert sorted(named) == sorted(name for name, (_, over) in RECORDED.items() if over)
+    assert len(device.OVER) <= 10
+    assert {*RECORDED, *SLOW} == {*imported()}

@@ -1,0 +1,204 @@
+"""Random numbers of many replicates: their words, their laws, and whose they are."""
+
+import math
+from collections.abc import Callable
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from recall_claims.evidence.seeds import replicate_generators
+from simulation import streams
+from simulation.streams import Streams
+
+MANY = pytest.mark.parametrize(
+    "each", [10**4, pytest.param(10**6, marks=pytest.mark.thorough)], ids=["few", "many"]
+)
+"""Numbers of each of ten replicates."""
+LAW = np.arange(1, 13) ** -1.5 / (np.arange(1, 13) ** -1.5).sum()
+RARE = 1e-4
+"""A p-value below it fails a test; the seeds are fixed."""
+
+
+def generators(count: int, seed: int = 0) -> list[np.random.Generator]:
+    seeds = ([seed, index] for index in range(count))
+    return [np.random.Generator(np.random.SFC64(one)) for one in seeds]
+
+
+def drawn(count: int = 10, dtype: torch.dtype = torch.float64) -> Streams:
+    return Streams(generators(count), dtype=dtype)
+
+
+DRAWS: dict[str, Callable[[Streams], torch.Tensor]] = {
+    "normal": lambda s: s.normal(7, 3),
+    "uniform": lambda s: s.uniform(21),
+    "integers": lambda s: s.integers(1000, 3, 7),
+    "signs": lambda s: s.signs(131),
+    "category": lambda s: s.category(LAW.tolist(), 9),
+    "counts": lambda s: s.counts(50, LAW, 2),
+    "permutation": lambda s: s.permutation(9, 2),
+    "one permutation": lambda s: s.permutation(9),
+    "one number": lambda s: s.normal(),
+    "nothing": lambda s: s.normal(0, 3),
+}
+EVERY = pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+
+
+def sfc64(seed: np.random.SeedSequence, count: int) -> list[int]:
+    """Chris Doty-Humphrey's generator, by its definition."""
+    a, b, c = (int(word) for word in seed.generate_state(3, np.uint64))
+    mask, found = 2**64 - 1, []
+    for step in range(1, count + 13):
+        found.append((a + b + step) & mask)
+        a, b = b ^ (b >> 11), (c + (c << 3)) & mask
+        c = (((c << 24) | (c >> 40)) + found[-1]) & mask
+    return found[12:]
+
+
+def test_words_are_those_of_the_published_generator() -> None:
+    (rng,) = replicate_generators(0, "claim", "registration", "dim=2", 0, [0])
+    words = rng.bit_generator.random_raw(3).tolist()
+    seed = rng.bit_generator.seed_seq
+    assert isinstance(seed, np.random.SeedSequence)
+    assert words == sfc64(seed, 3)
+    assert words[0] == 10844004066818039163
+
+
+def test_numbers_follow_from_the_words() -> None:
+    words = [int(word) for word in generators(1)[0].bit_generator.random_raw(5)]
+    halves = [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)]
+    signed = [half - (half >> 31 << 32) for half in halves]
+    radii = [math.sqrt(-2 * math.log((abs(k) + 0.5) / 2**31)) for k in signed[::2]]
+    angles = [math.pi * k / 2**31 for k in signed[1::2]]
+    pairs = zip(radii, angles, strict=True)
+    normal = [r * turn(angle) for r, angle in pairs for turn in (math.cos, math.sin)]
+    assert drawn(1).normal(9)[0].tolist() == pytest.approx(normal[:9], rel=1e-5, abs=1e-6)
+    assert drawn(1).uniform(9)[0].tolist() == [(half >> 8) / 2**24 for half in halves[:9]]
+    shifted = [(half + 2**31) % 2**32 * 1000 >> 32 for half in halves[:9]]
+    assert drawn(1).integers(1000, 9)[0].tolist() == shifted
+    bits = [word >> place & 1 for word in words[:3] for place in range(64)]
+    assert drawn(1).signs(131)[0].tolist() == [2 * bit - 1 for bit in bits[:131]]
+    ends = np.cumsum(LAW)
+    categories = [int((ends <= (word >> 11) / 2**53).sum()) for word in words]
+    assert drawn(1).category(LAW, 5)[0].tolist() == categories
+
+
+@EVERY
+def test_a_replicate_has_its_own_numbers(draw: Callable[[Streams], torch.Tensor]) -> None:
+    whole = draw(drawn())
+    for some in ([5, 2, 2], [0]):
+        part = Streams([generators(10)[i] for i in some])
+        assert torch.equal(draw(part), whole[some])
+    with patch.object(streams, "CPU_TILE", 2):
+        assert torch.equal(draw(drawn()), whole)
+
+
+@EVERY
+def test_both_dtypes_have_the_same_numbers(draw: Callable[[Streams], torch.Tensor]) -> None:
+    single, double = (draw(drawn(dtype=dtype)) for dtype in (torch.float32, torch.float64))
+    assert torch.equal(single.double(), double.double())
+    assert double.dtype in (torch.float64, torch.int64)
+    assert single.dtype in (torch.float32, torch.int64)
+
+
+@EVERY
+def test_a_fork_gives_the_same_once_more(draw: Callable[[Streams], torch.Tensor]) -> None:
+    here = drawn()
+    draw(here)
+    there = here.fork()
+    assert torch.equal(draw(there), draw(here))
+    assert torch.equal(draw(there), draw(here))
+
+
+def test_some_replicates_go_on_where_all_were() -> None:
+    all_along, here = drawn(), drawn()
+    whole = [all_along.normal(4) for _ in range(3)]
+    assert torch.equal(here.normal(4), whole[0])
+    assert torch.equal(here[[1, 3]].normal(4), whole[1][[1, 3]])
+    assert torch.equal(here[1:3].normal(4), torch.stack([whole[2][1], whole[1][2]]))
+    assert [len(one) for one in here[2:5].alone()] == [1, 1, 1]
+    assert here[-1] is [*here][9]
+    assert here[-1].random() != here[-2].random()
+
+
+@MANY
+def test_normals_are_normal(each: int) -> None:
+    found = drawn(dtype=torch.float32).normal(each)
+    sample = found.double().flatten()
+    assert stats.kstest(sample.numpy(), stats.norm.cdf).pvalue > RARE
+    for bound in (2.0, 3.0, 3.5, 4.0, 4.5, 5.0):
+        for beyond in (sample > bound, sample < -bound):
+            rate = float(stats.norm.sf(bound))
+            assert stats.binomtest(int(beyond.sum()), len(sample), rate).pvalue > RARE, bound
+    # Both of a word, and numbers that follow each other, are as good as any two.
+    rows = found.double()
+    for function in (lambda x: x, torch.square, torch.abs):
+        apart = function(rows) - function(rows).mean(1, keepdim=True)
+        apart /= apart.square().mean(1, keepdim=True).sqrt()
+        for lag in (1, 2, each // 2):
+            serial = (apart[:, lag:] * apart[:, :-lag]).mean(1) * math.sqrt(each - lag)
+            assert float(serial.abs().max()) < 4.5, lag
+        between = apart @ apart.mT / math.sqrt(each)
+        assert float(between.fill_diagonal_(0).abs().max()) < 4.5
+
+
+@MANY
+def test_uniform_numbers_fill_the_interval(each: int) -> None:
+    sample = drawn().uniform(each).flatten()
+    assert stats.kstest(sample.numpy(), "uniform").pvalue > RARE
+    assert 0 <= float(sample.min()) < 1e-4
+    assert 1 - 1e-4 < float(sample.max()) < 1
+
+
+@MANY
+@pytest.mark.parametrize("high", [1, 2, 7, 1000, 2**31])
+def test_integers_are_equally_frequent(each: int, high: int) -> None:
+    sample = drawn().integers(high, each).flatten()
+    assert 0 <= int(sample.min()) <= int(sample.max()) < high
+    bins = min(high, 1000)
+    counts = torch.bincount(sample * bins // high, minlength=bins)
+    assert high == 1 or stats.chisquare(counts.numpy()).pvalue > RARE
+
+
+@MANY
+def test_signs_are_those_of_a_fair_coin(each: int) -> None:
+    sample = drawn().signs(each)
+    bits = (sample[:, : each // 8 * 8].reshape(-1, 8) > 0).long()
+    patterns = (bits << torch.arange(8)).sum(1)
+    assert stats.chisquare(torch.bincount(patterns, minlength=256).numpy()).pvalue > RARE
+    assert float(sample.abs().min()) == 1
+
+
+@MANY
+def test_categories_have_their_law(each: int) -> None:
+    single = torch.bincount(drawn().category(LAW, each).flatten(), minlength=len(LAW)).numpy()
+    assert stats.chisquare(single, LAW * single.sum()).pvalue > RARE
+    draws = 100
+    counts = drawn().counts(draws, LAW, each // draws)
+    assert (counts.sum(2) == draws).all()
+    together = counts.sum((0, 1)).numpy()
+    assert stats.chisquare(together, LAW * together.sum()).pvalue > RARE
+    spread = counts[..., 0].var().item() / (draws * LAW[0] * (1 - LAW[0]))
+    assert abs(spread - 1) < 5 * math.sqrt(2 / (10 * each / draws))
+
+
+@MANY
+def test_all_orders_are_equally_frequent(each: int) -> None:
+    for orders in (drawn().permutation(4, each // 4), Streams(generators(10**4)).permutation(4)):
+        numbers = (orders.view(-1, 4) * torch.tensor([64, 16, 4, 1])).sum(1)
+        counts = torch.unique(numbers, return_counts=True)[1]
+        assert len(counts) == 24
+        assert stats.chisquare(counts.numpy()).pvalue > RARE
+
+
+def test_integers_below_nothing_are_refused() -> None:
+    for high in (0, 2**31 + 1):
+        with pytest.raises(ValueError, match="give 1 to 2147483648"):
+            drawn().integers(high, 3)
+
+
+def test_words_of_32_bits_are_refused() -> None:
+    with pytest.raises(ValueError, match="take SFC64"):
+        Streams([np.random.Generator(np.random.MT19937(0))]).normal(3)
