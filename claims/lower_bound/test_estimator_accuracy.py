@@ -73,7 +73,9 @@ def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A.linear-mmse",
     "Accuracy of the linear MMSE estimate",
     predict=rc.on(Problem, linear_mmse.linear_mmse_accuracy),
-    regime=searched("a token and a label meet by chance about twice or more often"),
+    regime=searched("a token and a label meet by chance about twice or more often").searched(
+        "d up to 0.6 V", holds=lambda cell: 5 * cell["dim"] <= 3 * cell["vocab_size"]
+    ),
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
     replicates=(64, 1024),
     rule=rc.ProportionDifference(rc.Region(-0.04, 0.04)),
