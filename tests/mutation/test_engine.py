@@ -124,6 +124,7 @@ EDIT = registration_.test_an_edit_of_the_declaration_registers_anew
 OWN = registration_.test_a_law_is_registered_at_its_own_quantiles
 CONFIRMED = hunt_.test_only_what_is_refuted_at_its_own_level_is_confirmed
 NUMBERED = hunt_.test_confirmations_share_one_error_probability
+TWICE = hunt_.test_a_violation_by_t_has_to_stand_twice
 SETTLED = hunt_.test_what_is_not_confirmed_is_settled
 GRID = hunt_.test_the_grid_has_to_lie_in_the_regime
 PASSES, INTERVALS = record_.test_what_passes, record_.test_intervals_of_a_component
@@ -279,13 +280,14 @@ ERRORS = (
     Error(JOIN, STREAMS, "entropy=suite_seed, spawn_key => spawn_key"),
     Error(JOIN, STREAMS, "suite_seed, spawn_key=name => suite_seed"),
     Error(hunt_tables.alpha_of, NUMBERED, "* number => * 1"),
-    Error(CONFIRM, CONFIRMED, "registered=f'hunt {number} {probe.key}', alpha => alpha"),
+    Error(CONFIRM, CONFIRMED, "registered=f'{stream} {number} {probe.key}', alpha => alpha"),
+    Error(CONFIRM, TWICE, "if claim.rule.exact else => if True else"),
     Error(CONFIRM, CONFIRMED, "', alpha=alpha_of(number) => '"),
     Error(CONFIRM, CONFIRMED, "(number) => (1)"),
     Error(CONFIRM, CONFIRMED, "{number => {1"),
     Error(CONFIRM, CONFIRMED, "tables.end_confirmation(number, => tables.end_confirmation(1,"),
     Error(CONFIRM, CONFIRMED, "Confirmation(number, => Confirmation(1,"),
-    Error(CONFIRM, CONFIRMED, "Verdict.REFUTED => not Verdict.REFUTED"),
+    Error(CONFIRM, CONFIRMED, "if verdict is Verdict.REFUTED => if verdict is not Verdict.REFUTED"),
     Error(CONFIRM, SETTLED, "Verdict.SUPPORTED => Verdict.REFUTED"),
     Error(regime.Values.__contains__, GRID, "value in => value not in"),
 )
