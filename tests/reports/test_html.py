@@ -9,12 +9,20 @@ from hashlib import sha256
 from html import unescape
 from html.parser import HTMLParser
 
+import pytest
 from msgspec.structs import replace
 
 from recall_reports import html, phrases
 from recall_reports.plots.bars import bars
 from recall_reports.record import ID, Record
-from tests.reports import builders, sample
+from tests.reports import builders, golden, sample
+
+
+@pytest.fixture(scope="module")
+def page(page: str) -> str:
+    """The sample page with all that it folds."""
+    return golden.unfolded(page)
+
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 LOADING = ("src", "data", "action", "srcset")
@@ -107,9 +115,9 @@ def test_claims_are_laid_out_when_they_are_near(page: str) -> None:
 
 
 def test_every_claim_stands_in_the_list_once_and_opens_in_place(page: str, report: Record) -> None:
-    """What is folded is text that cannot end early and has no ids; the row names the claim."""
-    row = r'<details class="claim [^>]* id="([^"]+)".*?>\s*<summary>(.*?)</summary><noscript>'
-    folded = re.findall(rf"{row}(.*?)</noscript></details>", page, flags=re.S)
+    """What is folded has no ids; the row names the claim."""
+    row = r'<details class="claim [^>]* id="([^"]+)".*?>\s*<summary>(.*?)</summary><template>'
+    folded = re.findall(rf"{row}(.*?)</template></details>", page, flags=re.S)
     claims = {claim.id: claim for claim in report.claims}
     assert sorted(name for name, _, _ in folded) == sorted(claims)
     for name, shown, details in folded:

@@ -57,6 +57,7 @@ def test_six_figures_open_the_page(baseline: Record) -> None:
     found = figure.figures(baseline)
     assert [one.paper.key for one in found] == ["A", "B", "B", "D", "E", "F"]
     page = html.render(baseline)
+    assert len(page.encode()) < 1.5e6
     assert page.index(found[0].svg) < page.index('class="attention') < page.index('id="marks"')
     svg = ElementTree.fromstring(html.picture(baseline))
     assert len([node for node in svg.iter() if node.get("class") == "plot"]) == 6
