@@ -33,7 +33,7 @@ CAPACITY: dict[str, Any] = {
         x="associations", group=("dim",), collapse=True, y_label="share of draws with all stored"
     ),
 }
-TRAINED = replace(CAPACITY["plot"], y_label="share of runs with 99% stored")
+OF_RUNS = replace(CAPACITY["plot"], y_label="share of runs with 99% stored")
 ASYMPTOTE = rc.Control("asymptote", "d^2 = 2 n log n, as in the limit", LIMIT)
 HEBBIAN = rc.Control(
     "hebbian",
@@ -245,7 +245,7 @@ trained_capacity = by_training(
         FROZEN,
     ),
     predict=critical,
-    plot=TRAINED,
+    plot=OF_RUNS,
 )
 
 published_line = by_training(
@@ -265,7 +265,7 @@ published_line = by_training(
         fits the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities
         is not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16, so that the smallest
         memories store up to a third more than the line says.""",
-    plot=TRAINED,
+    plot=OF_RUNS,
 )
 
 

@@ -267,7 +267,7 @@ def test_what_help_quiet_and_verbose_tell(suite: Suite) -> None:
     assert "a constant off by" in verbose
 
 
-ORDER = ["theorem", "data", "off by", "error", "controls", "replay"]
+ORDER = ["theorem", "data", "off by", "notices", "error", "controls", "replay"]
 
 
 def test_a_claim_that_fails_says_why(suite: Suite) -> None:

@@ -1,17 +1,20 @@
 """What tests of many rooms draw from."""
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 import torch
 from hypothesis import strategies as st
+from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from torch import Tensor
 
 from simulation.attention import sampling
 from simulation.attention.sampling import Batch, Facts
 from simulation.attention.three_steps import Attended
+from simulation.memory.optimal import Pairs
 
 
 def generators(count: int, seed: int = 0) -> list[np.random.Generator]:
@@ -76,3 +79,16 @@ def perfectly_seen(batch: Batch) -> tuple[Attended, Facts]:
         counts=torch.stack(counts).to(batch.z.dtype),
     )
     return Attended(tokens=seen, informative=torch.ones_like(seen, dtype=torch.bool)), facts
+
+
+def pcg(rngs: Iterable[np.random.Generator]) -> list[np.random.Generator]:
+    """Generators of PCG64 with the seeds of these."""
+    seeds = [rng.bit_generator.seed_seq for rng in rngs]
+    return [np.random.default_rng(seed) for seed in seeds if isinstance(seed, SeedSequence)]
+
+
+def pairs_of_numpy(rngs: list[np.random.Generator], *, dim: int, associations: int) -> Pairs:
+    """Pairs that were met once, when numpy's normal numbers made them."""
+    drawn = [[unit_vectors(rng, associations, dim) for _ in range(2)] for rng in rngs]
+    inputs, outputs = torch.from_numpy(np.array(drawn)).unbind(1)
+    return Pairs(inputs=inputs, outputs=outputs)

@@ -27,7 +27,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.looks import Look, Observations, ended, looks_at
 from recall_claims.evidence.run import Outcome, Prepared, Settings, set_of, task_of
 from recall_claims.evidence.simulate import Task, find
-from recall_claims.hunt.probe import TIER, alone
+from recall_claims.hunt.probe import TIER, alone, trials
 from recall_claims.model.budget import DEFAULT, Budget
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import CheckError
@@ -215,14 +215,19 @@ class Check:
         kept = tables.confirmed(claim.id, {key: None}).get(key)
         if kept != (told.number, Verdict.REFUTED) or alpha_of(told.number) != told.alpha:
             return None
-        for stream in self._ledger.registrations(claim.id):
-            drawn = re.fullmatch(f"hunt ([0-9]{{1,9}}) {re.escape(key)}", stream)
-            if drawn:
-                ready, settings = Prepared.of(one, TIER, stream), replace(self._settings, tier=TIER)
+        settings = replace(self._settings, tier=TIER)
+        for first in self._ledger.registrations(claim.id):
+            drawn = re.fullmatch(f"hunt ([0-9]{{1,9}}) {re.escape(key)}", first)
+            if not drawn:
+                continue
+            for trial in trials(claim):
+                ready = Prepared.of(one, TIER, f"{trial} {drawn[1]} {key}")
                 alpha = alpha_of(int(drawn[1]))
-                outcome = self._outcome(f"{claim.id} (hunted)", ready, settings, alpha)
-                if outcome.decision.verdict is Verdict.REFUTED:
-                    return outcome
+                outcome = self._outcome(f"{claim.id} ({trial})", ready, settings, alpha)
+                if outcome.decision.verdict is not Verdict.REFUTED:
+                    break
+            else:
+                return outcome
         return None
 
     def _check_whole(self, claims: list[Claim]) -> None:

@@ -16,7 +16,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
-from recall_claims.hunt.probe import TIER, alone
+from recall_claims.hunt.probe import TIER, alone, trials
 from recall_claims.hunt.search import Catch, Turn, search
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
@@ -209,7 +209,7 @@ def _confirm(
     claim = trail.claim
     number = tables.begin_confirmation(claim.id, probe)
     one = alone(claim, Cell(**probe.point))
-    for stream in ("hunt",) if claim.rule.exact else ("hunt", "again"):
+    for stream in trials(claim):
         outcome = run_claim(
             one,
             Settings(TIER, settings.seed, settings.device, settings.budget),

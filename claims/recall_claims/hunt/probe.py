@@ -33,6 +33,11 @@ ERRORS = 4.9
 """Standard errors from an edge at which LEVEL is passed."""
 
 
+def trials(claim: Claim) -> tuple[str, ...]:
+    """Return the names of the streams on which a violation has to stand."""
+    return ("hunt",) if claim.rule.exact else ("hunt", "again")
+
+
 def alone(claim: Claim, point: Cell) -> Claim:
     """The claim at one point of its regime, without controls.
 

@@ -11,15 +11,8 @@ from scipy import optimize, stats
 from recall_claims.evidence.seeds import replicate_generators
 from simulation.memory import optimal as memory
 from tests.unit import draws
-from tests.unit.draws import unit_vectors
+from tests.unit.draws import pairs_of_numpy, pcg, unit_vectors
 from theory.memory import optimal as theory
-
-
-def pairs_of_numpy(rngs: list[np.random.Generator], *, dim: int, associations: int) -> memory.Pairs:
-    """Pairs that were met once, when numpy's normal numbers made them."""
-    drawn = [[unit_vectors(rng, associations, dim) for _ in range(2)] for rng in rngs]
-    inputs, outputs = torch.from_numpy(np.array(drawn)).unbind(1)
-    return memory.Pairs(inputs=inputs, outputs=outputs)
 
 
 def projected(dim: int, count: int, replicates: int) -> tuple[theory.Array, theory.Array]:
@@ -126,10 +119,7 @@ def test_pairs_that_can_only_just_be_stored_are_decided() -> None:
     # On the way all pairs but one are saturated, and a Newton step without a large ridge leads
     # nowhere: met in block 0 of a claim under seed 2001.
     name = ("C.optimal-capacity", "2de43383474e8064", "associations=96,dim=20")
-    (stream,) = replicate_generators(2001, *name, 0, [6])
-    seed = stream.bit_generator.seed_seq
-    assert isinstance(seed, np.random.SeedSequence)
-    hard = pairs_of_numpy([np.random.default_rng(seed)], associations=96, dim=20)
+    hard = pairs_of_numpy(pcg(replicate_generators(2001, *name, 0, [6])), associations=96, dim=20)
     assert memory.separable(hard).tolist() == [True]
 
 
