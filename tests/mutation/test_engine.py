@@ -21,7 +21,7 @@ from hypothesis import Phase, settings
 from recall_claims import recording
 from recall_claims.declare import registration
 from recall_claims.evidence import hunt_tables, looks, run, scheduler, seeds, simulate
-from recall_claims.hunt import campaign
+from recall_claims.hunt import campaign, probe
 from recall_claims.judge import methods, resolution
 from recall_claims.judge.rules import (
     base,
@@ -281,7 +281,7 @@ ERRORS = (
     Error(JOIN, STREAMS, "suite_seed, spawn_key=name => suite_seed"),
     Error(hunt_tables.alpha_of, NUMBERED, "* number => * 1"),
     Error(CONFIRM, CONFIRMED, "registered=f'{stream} {number} {probe.key}', alpha => alpha"),
-    Error(CONFIRM, TWICE, "if claim.rule.exact else => if True else"),
+    Error(probe.trials, TWICE, "if claim.rule.exact else => if True else"),
     Error(CONFIRM, CONFIRMED, "', alpha=alpha_of(number) => '"),
     Error(CONFIRM, CONFIRMED, "(number) => (1)"),
     Error(CONFIRM, CONFIRMED, "{number => {1"),

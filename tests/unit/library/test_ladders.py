@@ -249,6 +249,10 @@ def test_rungs_outside_the_region_are_drawn_where_the_claim_may_be_wrong(ledger:
     assert found.cells[0].interval is None
     wrong = replace(steep, predict=lambda cell: 60.0, controls=())  # 80 is outside of 48 to 75
     assert outcome_of(wrong, ledger).decision.verdict is Verdict.REFUTED
+    low = {"smoke": rc.grid(pairs=(5, 8, 10, 15, 80))}  # 15, past 7.2 to 11.25, is drawn at last
+    wrong = replace(steep, cells=low, predict=lambda cell: 9.0, controls=())
+    assert outcome_of(wrong, ledger).decision.verdict is Verdict.REFUTED
+    assert drawn(wrong)[15] > 0 == drawn(wrong)[80]
     two = steep.rule.begun(rc.grid(pairs=(5, 20, 80)), lambda _: 20.0)
     assert len(two) == 3, "a single rung inside tells no side"
 
@@ -293,6 +297,9 @@ def test_rungs_show_together_what_none_shows_alone() -> None:
     ladder = falling((60, 60, 60), 80)
     alone, together = (ladder.bracket(1e-6, together=both) for both in (False, True))
     assert (alone.low, together.low) == (0.0, 14.0)
+    sums = itertools.accumulate(above for above, _ in ladder._wealths)
+    shares = np.log(np.mean(np.exp([*sums])))
+    assert ladder._shown(0, "above", True) == pytest.approx(shares), "equal shares stop at each"
     # One that nobody has drawn, before them, is passed with them.
     samples = [*evidence((0,), 0, (5,)), *ladder.samples]
     undrawn = Ladder(samples, "pairs", 0.5, "value", rising=False)
