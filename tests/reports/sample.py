@@ -116,7 +116,7 @@ def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> rec.C
     """A claim that the tier leaves out, or that broke."""
     return claim(
         name,
-        "The laws hold at V = 65,536",
+        f"The laws hold at V = 65,536 ({state.lower()})",
         [],
         state=state,
         outcome="skipped" if state == "NOT RUN" else "failed",

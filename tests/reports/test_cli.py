@@ -114,7 +114,7 @@ def test_the_committed_baseline_is_a_whole_standard_run_in_which_all_claims_pass
     assert baseline.suite.tier == "standard"
     left_out = [claim for claim in baseline.claims if claim.outcome != "passed"]
     assert Counter(claim.reason for claim in left_out) == {
-        "the claim needs --device cuda, this run is on cpu": 1,
+        "the claim needs `--device cuda`; this run is on cpu": 1,
         "the claim has no cells in tier standard (only in full)": 4,
     }
     for entries in summary.statements(baseline).values():

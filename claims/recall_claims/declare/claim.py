@@ -175,7 +175,7 @@ class Claim:
         if self.cells and tier not in self.cells:
             return f"the claim has no cells in tier {tier} (only in {', '.join(self.cells)})"
         if self.needs is not None and not device.startswith(self.needs):
-            return f"the claim needs --device {self.needs}, this run is on {device}"
+            return f"the claim needs `--device {self.needs}`; this run is on {device}"
         return None
 
 

@@ -244,7 +244,7 @@ def test_blocks_multiply_in_full_precision(ledger: Ledger) -> None:
 def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
     on_gpu = replace(mean_claim, needs="cuda")
     assert on_gpu.why_not_run("smoke", "cuda:1") is None
-    assert "needs --device cuda, this run is on cpu" in str(on_gpu.why_not_run("smoke", "cpu"))
+    assert "needs `--device cuda`; this run is on cpu" in str(on_gpu.why_not_run("smoke", "cpu"))
     assert "only in smoke" in str(on_gpu.why_not_run("full", "cuda"))
 
 
