@@ -8,7 +8,7 @@ from recall_reports.record import ClaimRow, Record
 from recall_reports.record.values import Scale
 
 TESTED = {
-    "derived": "formulas that we derived from the papers' abstracts and reviews",
+    "derived": "formulas that we derived from the papers' abstracts and reviews, not their proofs",
     "stated": "a sentence as published",
     "reported": "a sentence as reviewers or readers report it",
 }
