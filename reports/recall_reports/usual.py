@@ -16,6 +16,7 @@ This module imports statsmodels, which takes a while: only what writes a report 
 """
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from statsmodels.genmod.families.links import Probit
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import proportion_confint
+from statsmodels.tools.sm_exceptions import ModelWarning, PerfectSeparationWarning
 
 from recall_reports import figures, phrases
 from recall_reports.record import CellRow, ClaimRow, ComponentRow, Range
@@ -141,7 +143,7 @@ class Analyses:
 def _analysed(claim: ClaimRow) -> Sequence[Usual | None]:
     nothing = [None] * len(claim.components)
     name = claim.rule.name
-    errors = [cell.error for cell in claim.cells]
+    errors = [cell.error for cell in claim.cells if cell.replicates]
     if claim.state != "DECIDED" or not errors or None in errors:
         return nothing
     if name in OF_MEANS:
@@ -248,7 +250,11 @@ def _location(claim: ClaimRow, component: ComponentRow) -> Usual | None:
 
 
 def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float] | None:
-    """The logarithm of the critical value of a ladder and its standard error, by a probit curve."""
+    """The logarithm of the critical value of a ladder and its standard error, by a probit curve.
+
+    None where the shares let no curve be fitted, or statsmodels warns of its fit.
+    """
+    ladder = [cell for cell in ladder if cell.replicates]
     scan, target = (claim.declared.get(f"rule's {name}", "") for name in ("scan", "target"))
     sizes = _numbers(cell.params.get(scan) for cell in ladder)
     shares = _numbers(cell.observed for cell in ladder)
@@ -266,9 +272,15 @@ def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float]
     logs = np.log(sizes)
     middle = float(logs.mean())
     design = np.column_stack([np.ones_like(logs), logs - middle])
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error", ModelWarning)
+        # Two sizes are always fitted perfectly: `_separated` says where nothing can be known.
+        warnings.simplefilter("ignore", PerfectSeparationWarning)
         model = GLM(shares, design, family=Binomial(link=Probit()), var_weights=counts)
-        fit = model.fit(scale=spread)
+        try:
+            fit = model.fit(scale=spread)
+        except ModelWarning:
+            return None
         misfit = fit.pearson_chi2 / spread / max(fit.df_resid, 1)
         intercept, slope = fit.params
         at = (stats.norm.ppf(level[0]) - intercept) / slope

@@ -91,6 +91,17 @@ def test_shares_that_separate_completely_have_no_usual_interval() -> None:
     assert usual(location([none, half, half, all_, all_, all_])) != [None]
 
 
+def test_two_sizes_are_enough_and_those_that_nobody_simulated_do_not_count() -> None:
+    rng = np.random.default_rng(9)
+    found = location([coins(rng, norm.cdf(3 * math.log(size / 20)), 400) for size in SIZES])
+    for row, size in zip(found.cells, SIZES, strict=True):
+        if size not in (18, 21):
+            row.observed, row.error, row.replicates = None, None, 0
+    (two,) = usual(found)
+    assert two is not None
+    assert two.ends.ends[0] < 1 < two.ends.ends[1]
+
+
 def test_a_critical_value_is_told_from_a_wrong_prediction() -> None:
     rng = np.random.default_rng(8)
     rates = [coins(rng, norm.cdf(6 * math.log(size / 26)), 400) for size in SIZES]
