@@ -22,7 +22,8 @@ def baseline() -> Record:
 def drawn(claim: ClaimRow) -> Chart:
     assert claim.plot is not None
     chart = Chart()
-    curve.paint(chart, claim, claim.plot)
+    simulated = replace(claim, cells=[cell for cell in claim.cells if cell.replicates])
+    curve.paint(chart, simulated, claim.plot)
     return chart
 
 
