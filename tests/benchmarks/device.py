@@ -52,54 +52,52 @@ OVER: Mapping[str, str] = {
         A.localisation-trigger-in-values A.noise-constants A.noise-total A.trigger-noise
         A.noise-T-scaling A.noise-A-scaling A.noise-B-scaling A.noise-C-scaling
         A.noise-D-scaling A.noise-E-scaling A.noise-H-scaling A.noise-C2-scaling
-        A.noise-F-scaling A.dominant-term-map A.orthonormal-variance A.orthonormal-localisation
-        A.orthonormal-dimension-free A.orthonormal-recall A.recall-accuracy A.recall-variants
+        A.noise-F-scaling A.orthonormal-dimension-free A.recall-accuracy A.recall-variants
         A.recall-gaussian A.recall-threshold A.recall-threshold-closed-form
         A.recall-threshold-asymptotic A.recall-threshold-exponent A.recall-all-tokens
         A.recall-all-tokens-threshold A.score-law A.trigger-signal A.trigger-signal-scaling
         A.centring-curves A.centring-critical-samples A.centring-helps A.mlp-signal
-        A.mlp-weight-mean-bias A.mlp-bias-exponents A.mlp-finite-width A.mlp-critical-samples
-        A.mlp-design-slope A.mlp-design-offset A.mlp-design-linear A.phase-diagram
-        A.length-tradeoff A.mlp-recall A.mlp-recall-heavy-tails A.mlp-capacity A.mlp-offset-cost
-        A.mlp-required-width A.bayes-ceiling A.ceiling A.ceiling-factor A.matched-filter
-        A.linear-mmse A.gradient-samples A.gradient-product A.gradient-dim
-        A.gradient-information A.sample-information D.beyond-batches
+        A.mlp-weight-mean-bias A.mlp-bias-exponents A.mlp-finite-width
+        A.mlp-critical-samples A.mlp-design-slope A.mlp-design-offset A.mlp-design-linear
+        A.phase-diagram A.length-tradeoff A.mlp-recall A.mlp-recall-heavy-tails
+        A.mlp-capacity A.mlp-offset-cost A.mlp-required-width A.bayes-ceiling A.ceiling
+        A.ceiling-factor A.matched-filter A.linear-mmse A.gradient-samples
+        A.gradient-product A.gradient-dim A.gradient-information A.sample-information
     """,
     "replicates are worked at one after another": """
-        A.early-phase-limit A.early-phase-path A.early-phase-step-size A.early-phase-sharpness
-        A.value-gradient A.attention-step B.attention-selective B.attention-focus
-        B.attention-length B.attention-accuracy B.attention-threshold B.attention-parameters
-        B.beyond-overlapping-embeddings B.beyond-eight-bits B.beyond-four-bits B.mlp-threshold
-        B.compressed-values B.values-for-width B.factual-guess-by-relation
-        B.trained-reference-line A.exact-arithmetic A.one-step-decoding-large-vocabulary
-        A.width-linear-directions A.width-pays-late G.hebbian-mlp-accuracy G.hebbian-mlp-margin
-        G.hebbian-mlp-width G.hebbian-mlp-bits B.bits-quantised-accuracy B.bits-quantised-loss
-        B.bits-per-parameter B.recall-law-large-vocabulary B.mlp-memory-accuracy
-        B.mlp-memory-width B.mlp-memory-few-outputs B.mlp-memory-capacity
-        B.mlp-memory-asymptotic B.relu-memory-capacity B.relu-memory-floor
-        B.relu-memory-projection G.superposed-facts G.superposed-accuracy C.zipf-cutoff-error
-        C.zipf-cutoff-exponent C.zipf-power-error C.zipf-power-exponent C.zipf-power-exponent-p
-        C.zipf-schemes C.zipf-own-labels-error C.zipf-finite-data C.zipf-samples
-        C.zipf-samples-exponent G.zipf-best-cutoff E.one-step-gradient E.one-step-spectral
-        E.one-step-newton E.spectral-beats-gradient E.spectral-like-newton E.spectral-exponent
-        E.spectral-exponent-steep E.gradient-exponent-literal E.batch-gradient E.batch-spectral
-        E.critical-batch E.batch-saturation E.batch-overshoot E.several-steps-first
-        E.several-steps-end E.several-steps-limit E.several-steps-count E.second-step-exponent
+        A.early-phase-limit A.early-phase-path A.early-phase-step-size
+        A.early-phase-sharpness A.value-gradient A.attention-step B.attention-selective
+        B.attention-focus B.attention-length B.attention-accuracy B.attention-threshold
+        B.attention-parameters B.beyond-overlapping-embeddings B.beyond-eight-bits
+        B.beyond-four-bits B.mlp-threshold B.compressed-values B.values-for-width
+        B.factual-guess-by-relation A.exact-arithmetic A.one-step-decoding-large-vocabulary
+        A.width-linear-directions A.width-pays-late G.hebbian-mlp-accuracy
+        G.hebbian-mlp-margin G.hebbian-mlp-width G.hebbian-mlp-bits
+        B.bits-quantised-accuracy B.bits-quantised-loss B.bits-per-parameter
+        B.recall-law-large-vocabulary B.mlp-memory-accuracy B.mlp-memory-width
+        B.mlp-memory-few-outputs B.mlp-memory-capacity B.mlp-memory-asymptotic
+        B.relu-memory-capacity B.relu-memory-floor B.relu-memory-projection
+        B.trained-memory-capacity G.superposed-facts G.superposed-accuracy
+        C.zipf-cutoff-error C.zipf-cutoff-exponent C.zipf-power-error C.zipf-power-exponent
+        C.zipf-power-exponent-p C.zipf-schemes C.zipf-own-labels-error C.zipf-finite-data
+        C.zipf-samples C.zipf-samples-exponent G.zipf-best-cutoff E.one-step-gradient
+        E.one-step-spectral E.one-step-newton E.spectral-beats-gradient
+        E.spectral-like-newton E.spectral-exponent E.spectral-exponent-steep
+        E.gradient-exponent-literal E.batch-gradient E.batch-spectral E.critical-batch
+        E.batch-saturation E.batch-overshoot E.several-steps-first E.several-steps-end
+        E.several-steps-limit E.several-steps-count E.second-step-exponent
         E.several-steps-loss E.beyond-thresholded F.sign-given-basis
     """,
     "whether an iteration is done is looked at after each step": """
-        B.beyond-softmax-plateau B.beyond-learned-embeddings-plateau
-        B.beyond-learned-embeddings-order B.beyond-adam-plateau B.beyond-weight-decay-plateau
-        B.beyond-zipf-subjects-plateau B.beyond-noise-subjects B.beyond-shared-answers
         C.listwise-capacity C.listwise-load C.necessary-constant C.optimal-capacity
-        C.decoupled-capacity C.decoupled-transition C.optimal-capacity-asymptote G.optimal-level
-        G.optimal-spread G.beyond-equal-spectra
+        C.decoupled-capacity C.decoupled-transition C.optimal-capacity-asymptote
+        G.optimal-level G.optimal-spread G.beyond-equal-spectra
     """,
     "a decomposition waits for its own convergence, or a step for its draws": """
         D.beyond-batches-decay D.spectral-decay D.spectral-ratio D.spectral-precision
-        F.beyond-momentum F.beyond-random-embeddings F.beyond-batches F.beyond-batches-momentum
-        F.muon-many F.muon-horizon F.muon-loss F.muon-frequencies F.polar-factor F.muon-floor
-        F.muon-floor-exponent
+        F.beyond-momentum F.beyond-random-embeddings F.beyond-batches
+        F.beyond-batches-momentum F.muon-many F.muon-horizon F.muon-loss F.muon-frequencies
+        F.polar-factor F.muon-floor F.muon-floor-exponent
     """,
     "values are read one by one": """
         A.same-on-every-device
