@@ -1,7 +1,9 @@
 """Why a claim failed, line by line: what pytest prints of it."""
 
+import math
+
 from recall_reports import figures, phrases
-from recall_reports.record import ClaimRow
+from recall_reports.record import ClaimRow, ComponentRow
 
 GAP = {
     "ratio": "{:.2%} of the prediction",
@@ -11,6 +13,8 @@ GAP = {
 }
 NO_SAMPLING = "error"
 """The scale of identities, which spend nothing of the error budget."""
+MOST = 1e4
+"""Times as many replicates as a claim had, beyond which no number is given."""
 
 
 def message(claim: ClaimRow, share: float, budget: float) -> str:
@@ -26,12 +30,13 @@ def message(claim: ClaimRow, share: float, budget: float) -> str:
         "theorem": _theorem(claim),
         "data": _data(claim),
         "off by": _off_by(claim),
+        "needs": _needs(claim),
         "notices": f"{phrases.resolution(claim)}.",
         "error": _error(claim, share, budget),
         "controls": _controls(claim),
         "replay": claim.replay,
     }
-    body = [f"  {name:<9} {text}" for name, text in lines.items()]
+    body = [f"  {name:<9} {text}" for name, text in lines.items() if text]
     return "\n".join([f"{claim.verdict} (expected {claim.expected}{why})", *body])
 
 
@@ -83,6 +88,44 @@ def _off_by(claim: ClaimRow) -> str:
                 beyond += f" (the estimate is {_gap(claim, abs(far))} {side})"
             found.append(f"{'at least' if refuted else 'bounds reach'} {beyond}")
     return f"{', '.join(found)}." if found else "nothing that can be said."
+
+
+def _needs(claim: ClaimRow) -> str:
+    """How many replicates would decide a claim, if bounds narrow as one over their root.
+
+    Those of a located crossing do not: they are sizes that were fixed beforehand.
+    """
+    open_ = [part for part in claim.components if part.verdict == "INCONCLUSIVE"]
+    if not (open_ and claim.cells) or claim.rule.locates or claim.rule.scale == NO_SAMPLING:
+        return ""
+    factors = [_factor(part) for part in open_]
+    factor = max(factors)
+    if not factor < MOST:
+        return "more than can be said: an estimate is too near an edge, or has no bounds."
+    count = float(f"{factor * max(cell.replicates for cell in claim.cells):.1e}")
+    return (
+        f"about {figures.number(count)} replicates of a cell, {factor:.2g} times as many: at "
+        "this spread their bounds would lie inside the region, or beyond an edge."
+    )
+
+
+def _factor(part: ComponentRow) -> float:
+    """How many times as many replicates would show on which side of its edges an estimate is."""
+    (low, high), at = part.region.ends, part.estimate
+    if at is None:
+        return math.inf
+    if at < low:
+        asked = [(low - at, part.interval.high)]
+    elif at > high:
+        asked = [(at - high, part.interval.low)]
+    else:
+        asked = [(at - low, part.one_sided.low), (high - at, part.one_sided.high)]
+    factors = [
+        math.inf if end is None or room == 0 else ((at - end) / room) ** 2
+        for room, end in asked
+        if math.isfinite(room)
+    ]
+    return max(factors, default=math.inf)
 
 
 def _gap(claim: ClaimRow, size: float) -> str:

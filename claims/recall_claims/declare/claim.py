@@ -298,6 +298,15 @@ def claim(
     sizes: dict[str, Sizes] = _inherited(replicates)
     regime = regime or (entry and entry.regime) or ""
 
+    def completed(points: Sequence[Cell]) -> tuple[Cell, ...]:
+        for point in points:
+            if not isinstance(point, Cell):
+                raise ClaimError(
+                    f"claim {id}: {point!r:.50} is no cell; write cells=rc.grid(size=(4, 8)), "
+                    "for example"
+                )
+        return judged.completed(points, predict)
+
     def decorate(observe: Observe) -> Claim:
         statement = " ".join((observe.__doc__ or "").split())
         return Claim(
@@ -309,7 +318,7 @@ def claim(
             regime_text=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
             regime=regime if isinstance(regime, Regime) else None,
             size=size,
-            cells=Grids(cells, lambda points: judged.completed(points, predict)),
+            cells=Grids(cells, completed),
             replicates={tier: _ends(numbers) for tier, numbers in sizes.items()},
             block=_inherited({} if block is None else block),
             rule=judged,

@@ -143,7 +143,9 @@ def factory(spec: str) -> Callable[[], Any]:
     try:
         found: Callable[[], Any] = getattr(importlib.import_module(kind), rest)
     except Exception as error:  # a module may raise anything while it is imported
-        raise ExecutorError(f"--executor {spec}: {type(error).__name__}: {error}") from error
+        raise ExecutorError(
+            f"--executor {spec}: {type(error).__name__}: {error}; an executor is {FORMS}"
+        ) from error
     return found
 
 

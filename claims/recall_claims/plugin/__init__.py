@@ -99,12 +99,14 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
 @pytest.hookimpl(tryfirst=True)  # before -k leaves claims out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Ids are unique, and the error budget has a slot for every claim."""
-    claims = [item.claim for item in items if isinstance(item, ClaimItem)]
+    found = [item for item in items if isinstance(item, ClaimItem)]
+    claims = [item.claim for item in found]
     _refuse_uncounted(config, {claim.module for claim in claims})
-    ids = Counter(claim.id for claim in claims)
-    twice = sorted(claim_id for claim_id, count in ids.items() if count > 1)
-    if twice:
-        raise pytest.UsageError(f"two claims share the id {', '.join(twice)}; rename one")
+    same = summary.grouped(found, lambda item: item.claim.id)
+    for name, sharing in sorted(same.items()):
+        if len(sharing) > 1:
+            files = " and ".join(item.location[0] for item in sharing[:2])
+            raise pytest.UsageError(f"two claims share the id {name}, in {files}; rename one")
     for key, count in Counter(claim.source.paper for claim in claims).items():
         paper = papers()[key]
         if count > paper.slots:
