@@ -5,6 +5,7 @@ import shlex
 import pytest
 
 from tests.faults.conftest import HEAD, Suite, written
+from tests.reports.golden import unfolded
 
 LENGTHS = "log_range(2, 64)"
 
@@ -35,7 +36,7 @@ def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     assert (claim["verdict"], claim["outcome"]) == ("REFUTED", "failed")
     assert claim["hunt"]["confirmed"]["params"] == {"scale": 1, "length": 32}
     assert claim["hunt"]["confirmed"]["number"] == 1
-    page = (suite.folder / "reports" / "latest" / "report.html").read_text(encoding="utf-8")
+    page = unfolded((suite.folder / "reports/latest/report.html").read_text(encoding="utf-8"))
     assert "violated at" in page
     assert "violation, confirmed" in page
     _, node, *options = shlex.split(f"{claim['replay']} --hunt 1s")

@@ -53,7 +53,7 @@ def told_of_each_test_case(claims: dict[str, dict[str, Any]]) -> None:
         "resolution": f"a constant off by {claim['resolution']:.1%}",
     }
     assert found["tiny.gpu"] == {"verdict": "NOT RUN"}
-    assert "needs --device cuda" in str(cases["tiny.gpu"][-1].get("message"))
+    assert "needs `--device cuda`" in str(cases["tiny.gpu"][-1].get("message"))
 
 
 def test_two_runs_share_one_ledger(suite: Suite) -> None:

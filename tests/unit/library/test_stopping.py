@@ -136,14 +136,16 @@ def test_a_bet_that_was_won_at_any_look_is_won_for_good() -> None:
     def second(method: Method) -> Decision:
         rule = Scripted([(low,), (high,)], method)
         wrong = rc.Control("off", "refuted", rule=Scripted([(one,) for one in beyond], method))
-        scripted = replace(rates, rule=rule, controls=(wrong,))
+        right = rc.Control("on", "stands", rule=Scripted([(low,), (high,)], method))
+        scripted = replace(rates, rule=rule, controls=(wrong, right))
         return decide(scripted, (), ALPHA, decide(scripted, (), ALPHA))
 
     bets = second(rc.Betting())
     assert bets.components[0].bounds == Interval(0.95, 1.05)
-    assert bets.verdict is Verdict.SUPPORTED
+    assert bets.on_region is Verdict.SUPPORTED
     assert bets.controls["off"] == (beyond[0],)
-    assert second(rc.Student()).verdict is Verdict.INCONCLUSIVE
+    assert bets.controls["on"][0].bounds == Interval(0.95, 1.05)
+    assert second(rc.Student()).on_region is Verdict.INCONCLUSIVE
     assert second(rc.Deterministic()).components == (high,)
     # What is decided stays so, and its interval tells what later looks have shown besides.
     rule = Scripted([(part("a", 0.92, 1.08),)], rc.Betting())

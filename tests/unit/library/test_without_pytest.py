@@ -114,7 +114,7 @@ print(run(in_a_cell, ledger=LEDGER).claim.verdict)
 
 def test_a_claim_that_cannot_be_judged_says_why(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger.sqlite"
-    with pytest.raises(ClaimError, match="needs --device cuda"):
+    with pytest.raises(ClaimError, match="needs `--device cuda`"):
         run(replace(linear_threshold, needs="cuda"), tier="smoke", ledger=ledger)
     with pytest.raises(ValueError, match=r"seed= takes a non-negative integer .*, got '-1'"):
         run(linear_threshold, tier="smoke", seed=-1, ledger=ledger)
