@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from scipy import stats
 
 from recall_claims import Cell, Claim, Functional, Region
-from recall_claims.certify.certificate import VALUES, Resampled, certify, worlds
+from recall_claims.certify.certificate import Resampled, certify, worlds
 from recall_claims.certify.command import broken
 from recall_claims.certify.tilting import missed, misses
 from recall_claims.declare.registration import registration
@@ -23,7 +23,6 @@ from recall_claims.judge.rules import Sample
 from recall_claims.model.budget import Budget
 from recall_claims.model.papers import papers
 from recall_reports.record.certificates import Certificate, load
-from recall_reports.record.files import load as load_record
 from tests.every_claim import imported
 
 CERTIFICATES = Path(__file__).parents[2] / "reports" / "certificates.json"
@@ -118,14 +117,20 @@ def test_every_claim_by_students_t_has_a_certificate_for_what_it_declares_now() 
     assert {name: one.registration for name, one in certified.claims.items()} == now, REMEDY
 
 
+RENEWED = [
+    *("A.trigger-signal", "A.trigger-noise", "A.orthonormal-variance", "A.noise-total"),
+    *("B.flow-early-growth-random", "C.zipf-power-exponent-p", "C.zipf-samples"),
+    *("C.zipf-samples-exponent", "C.zipf-cutoff-exponent", "E.batch-overshoot"),
+]
+"""Cheap claims whose certificates rest on draws by SFC64. Most others are older than these draws,
+and cannot be computed again."""
+
+
 @pytest.mark.thorough
 def test_a_random_certificate_is_what_its_evidence_gives(tmp_path: Path) -> None:
     """Another one is computed again each time; nobody knows which."""
-    costs = {c.id: c.seconds / max(1, c.replicates) for c in load_record(BASELINE).claims}
     kept, claims = load(CERTIFICATES).claims, certifiable()
-    name = secrets.choice(
-        [n for n, c in claims.items() if VALUES * len(c.cells["standard"]) * costs.get(n, 1.0) < 4]
-    )
+    name = secrets.choice(RENEWED)
     claim, seeds = claims[name], range(SEED, SEED + kept[name].worlds)
     alpha = Budget().per_claim(papers()[claim.source.paper])
     with Ledger(tmp_path / "ledger.sqlite") as ledger:

@@ -129,7 +129,7 @@ def test_simulations_keep_to_their_device_and_budget(module: str) -> None:
             within_budget(claim)
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "name", [name for name, (kernels, _) in RECORDED.items() if kernels >= LONG]
 )
