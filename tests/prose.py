@@ -1,0 +1,113 @@
+"""Check the pages against those rules of `.github/CONTRIBUTING.md` that a machine can check.
+
+    python -m tests.prose            # every page
+    python -m tests.prose FILE ...   # these pages
+
+A sentence has at most 30 words, a paragraph, list item or table cell at most one semicolon, and no
+page uses a word of `BANNED`. Code, formulas, links and quotations of other people's words are left
+out: a formula counts as one word.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = (".github", "claims", "reports", "simulation", "tests", "theory")
+MADE = (
+    ".github/docs/gallery.md",
+    "reports/latest/",
+    "reports/part/",
+    "reports/reference/",
+    "tests/benchmarks/",
+    "tests/calibration/",
+)
+"""Pages that a program writes."""
+
+WORDS = 30
+BANNED = {
+    r"as declared": "as expected",
+    r"evidence sets?": "attempt",
+    r"worlds?": "resampled data set",
+    r"spend(s|ing)?|spent": "use",
+    r"tells?|told": "show, say, list",
+    r"bears?|bore|borne": "allow",
+    r"quiet|blunt|firm": "weak, soft, large",
+    r"mend(s|ed|ing)?": "fix",
+    r"rungs?|ladders?": "test sizes",
+    r"anew": "again",
+    r"in place of": "instead of",
+    r"besides?": "next to, as well as",
+    r"(those|that) of": "repeat the noun",
+    r"of (your|their|its|one's|our) own": "your own, its own",
+    r"the press has it|as a reader has it": "name and cite the source",
+    r"(bits?|facts?|items?|patterns?|seconds) an? (weight|claim|dimension|token)": "per",
+    r"whoever|whichever|whosoever": "name the subject",
+    r"stands? (in|once|for|beside)": "is",
+}
+"""Patterns of words that are not used, and what to write instead."""
+_BANNED = [(re.compile(rf"\b(?:{word})\b", re.I), instead) for word, instead in BANNED.items()]
+_NOMINAL = re.compile(r"(What|Those|Who)\b[^?]*[.!]$")
+
+_LEFT_OUT = re.compile(r"<!--.*?-->|^```.*?^```|^---\n.*?^---\n|^\$\$.*?\$\$", re.S | re.M)
+_ONE_WORD = re.compile(r"`[^`]*`|\$[^$]+\$")
+_QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|\*[A-Z][^*]{20,}\*")
+_LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
+_DEFINED = re.compile(r"^\[[^\]]+\]: .*$", re.M)
+_SENTENCE = re.compile(r"(?<=[.!?])[)\"”*]* +(?=[(\"“*]*[A-Z0-9`X])")
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.|>|#+)\s+")
+
+
+def pages() -> list[Path]:
+    """Return every page that people have written."""
+    found = (file for folder in FOLDERS for file in (ROOT / folder).rglob("*.md"))
+    written = (file for file in found if not str(file.relative_to(ROOT)).startswith(MADE))
+    return [ROOT / "README.md", *sorted(written)]
+
+
+def blocks(text: str) -> Iterator[str]:
+    """Yield each heading, paragraph, list item and table cell as one line."""
+    text = _DEFINED.sub("", _LEFT_OUT.sub("\n\n", text))
+    found: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        begins = _ITEM.match(line)
+        if found and (begins or not line.strip() or line.startswith("|")):
+            yield " ".join(found)
+            found = []
+        if line.startswith("|"):
+            yield from (cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("| ")))
+        elif begins and begins[0].strip().startswith("#"):
+            yield line[begins.end() :].strip()
+        elif line.strip():
+            found.append(line[begins.end() if begins else 0 :].strip())
+
+
+def faults(text: str) -> list[str]:
+    """Return what a page's text breaks, a line for each fault."""
+    found = []
+    for block in blocks(text):
+        plain = _ONE_WORD.sub("X", _LINK.sub(r"\1", block))
+        if plain.count(";") > 1:
+            found.append(f"{plain.count(';')} semicolons: {plain}")
+        for sentence in _SENTENCE.split(plain):
+            words = len(re.findall(r"[\w’'.,^/*+=<>~-]*\w[\w’'.,^/*+=<>~-]*", sentence))
+            if words > WORDS:
+                found.append(f"{words} words: {sentence}")
+            if _NOMINAL.match(sentence):
+                found.append(f"nominal clause as subject: {sentence}")
+        unquoted = _QUOTED.sub("X", plain)
+        for word, instead in _BANNED:
+            found += [f"{at[0]!r}, write {instead!r}: {plain}" for at in word.finditer(unquoted)]
+    return found
+
+
+def main(files: Iterable[Path]) -> int:
+    """Print the faults of pages; the exit status is 1 where there are any."""
+    lines = [f"{file}: {fault}" for file in files for fault in faults(file.read_text("utf-8"))]
+    print(*lines, sep="\n")
+    return min(len(lines), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(map(Path, sys.argv[1:]) if sys.argv[1:] else pages()))

@@ -1,0 +1,88 @@
+"""Pages keep the rules of CONTRIBUTING, and the check notices what breaks them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import prose
+
+LATER = [
+    "README.md",
+    ".github/CHANGELOG.md",
+    ".github/CODE_OF_CONDUCT.md",
+    ".github/docs/README.md",
+    ".github/docs/changes.md",
+    ".github/docs/cluster.md",
+    ".github/docs/evidence.md",
+    ".github/docs/findings.md",
+    ".github/docs/glossary.md",
+    ".github/docs/gpu.md",
+    ".github/docs/new-paper.md",
+    ".github/docs/options.md",
+    ".github/docs/regimes.md",
+    ".github/docs/rules.md",
+    ".github/docs/tour.md",
+    ".github/docs/verdicts.md",
+    ".github/paper/paper.md",
+    "claims/README.md",
+    "claims/attention/README.md",
+    "claims/attention_mlp/README.md",
+    "claims/factual/README.md",
+    "claims/lower_bound/README.md",
+    "claims/memory/README.md",
+    "claims/recall_claims/README.md",
+    "claims/spectral/README.md",
+    "reports/README.md",
+    "simulation/README.md",
+    "simulation/attention/README.md",
+    "simulation/attention_mlp/README.md",
+    "simulation/lower_bound/README.md",
+    "simulation/memory/README.md",
+    "simulation/spectral/README.md",
+    "tests/README.md",
+    "theory/README.md",
+    "theory/attention/noise.md",
+    "theory/attention_mlp/noise.md",
+    "theory/factual/README.md",
+    "theory/factual/constructions.md",
+    "theory/laws/README.md",
+    "theory/lower_bound/README.md",
+    "theory/memory/README.md",
+    "theory/memory/linear.md",
+    "theory/memory/mlp.md",
+    "theory/memory/optimal.md",
+    "theory/spectral/README.md",
+    "theory/spectral/flows.md",
+    "theory/spectral/one_step.md",
+    "theory/spectral/several_steps.md",
+]
+"""Pages that have yet to be rewritten by these rules."""
+PAGES = [page for page in prose.pages() if str(page.relative_to(prose.ROOT)) not in LATER]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(prose.ROOT)))
+def test_every_page_keeps_the_rules(page: Path) -> None:
+    assert prose.faults(page.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("word " * 31 + "word.", "32 words"),
+        ("One; two; three.", "2 semicolons"),
+        ("- One; two.\n- Three; four.", ""),
+        ("| one; two | three; four |", ""),
+        ("Short. Word " + "word " * 28 + "word.\nShort.", ""),
+        ("What it does is this.", "nominal clause"),
+        ("What does it do?", ""),
+        ("# What it does", ""),
+        ("The ledger\ntells of it.", "'tells', write 'show, say, list'"),
+        ("It needs `the ladder`, and a formula `" + "x + " * 40 + "x`.", ""),
+        ("```\nthe ladder; a rung; a world\n```", ""),
+        ("He said “the world” and [a page](world.md).", ""),
+        ("It is right.\n\n<!-- in place of -->", ""),
+    ],
+)
+def test_a_fault_is_noticed(text: str, says: str) -> None:
+    found = prose.faults(text)
+    assert any(says in fault for fault in found) if says else not found
