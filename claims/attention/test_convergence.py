@@ -70,7 +70,7 @@ def early_phase_limit(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 @rc.claim(
     "A.early-phase-path",
-    "Labels approach those of the limit as eta falls and gamma rises",
+    "Labels approach the limit's as eta falls and gamma rises",
     source=REPORTED,
     latex=r"\mathbf{P}(\hat{k}_{\eta/10,100\gamma} \neq \hat{k}_{0,\infty}) < "
     r"\mathbf{P}(\hat{k}_{\eta,\gamma} \neq \hat{k}_{0,\infty})",

@@ -69,7 +69,7 @@ def leading(problem: Problem) -> float:
 
 @variance_claim(
     "A.noise-constants",
-    "The variance of every noise term, isolated",
+    "The formulas give the variance of every isolated noise term, within 10%",
     predict=term,
     latex=SUM,
     regime=noise_declaration.any_length(noise.REGIME).searched(
@@ -122,7 +122,7 @@ def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @variance_claim(
     "A.trigger-noise",
-    "The noise that a finite sample puts on the trigger score",
+    "A finite sample puts the predicted noise on the trigger score, within 12%",
     predict=in_score_units(noise_terms.trigger_coefficient_variance),
     latex=r"v_q=\frac{(L-1)t_2^2(1+N/V)}{N^2}+\frac{(L-1)t_2V}{N^3}+\frac{2V(1+V/d^2)}{N^2}"
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}",
@@ -258,7 +258,7 @@ def exchanged(cell: rc.Cell) -> str:
 
 @rc.claim(
     "A.dominant-term-map",
-    "The map of the dominant noise term",
+    "The formulas name the dominant noise term at 90% of the points or more",
     source=rc.Source("A", "A9", "A10", provenance="derived", reference="theory/attention/noise.py"),
     predict=rc.on(Problem, noise.dominant),
     latex=r"\arg\max\{T,A,B,C,D,E,H,C_2,F\}",

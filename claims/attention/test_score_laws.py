@@ -25,7 +25,7 @@ def normal(cell: rc.Cell, wider: float = 1.0, shift: float = 0.0) -> Callable[[f
 
 @rc.claim(
     "A.score-law",
-    "Tokens' scores are normal, of the variance that the nine noise terms add up to",
+    "Token scores are normal, with the variance of the nine noise terms together",
     source=rc.Source("A", "A9", provenance="derived", reference="theory/attention/noise.py"),
     predict=normal,
     latex=r"\theta_v-\bar\theta\sim N(0,\mathrm{Var}_v\theta_v)",

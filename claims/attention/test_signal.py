@@ -22,7 +22,7 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
 
 @rc.claim(
     "A.trigger-signal",
-    "The mean trigger score, with its excess at finite N",
+    "The mean trigger score is as predicted within 3%, with its excess at finite N",
     source=rc.Source("A", "A3", "A9"),
     predict=rc.on(Problem, signal.trigger_signal),
     regime=rc.Regime(

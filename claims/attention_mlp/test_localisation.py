@@ -213,7 +213,7 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
 
 @layer_claim(
     "A.mlp-critical-samples",
-    "Critical number of samples of the Attention-MLP",
+    "The Attention-MLP needs the predicted number of samples to localise, within 15%",
     predict=critical_samples,
     curve=rc.on(MlpProblem, predicted.probability),
     regime=predicted.CRITICAL.searched(

@@ -55,7 +55,7 @@ def points() -> tuple[rc.Cell, ...]:
 
 @rc.claim(
     "A.phase-diagram",
-    "Which condition sets the required m d: coverage, recall, its cap, or a noise",
+    "The formulas name the condition that sets the required m d at 80% of the points or more",
     source=rc.Source(
         "A", "A9", "A10", provenance="derived", reference="theory/attention_mlp/phase_diagram.py"
     ),

@@ -51,7 +51,7 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
 
 @attention_claim(
     "B.attention-selective",
-    "The dimension from which heads tell their tokens from all others",
+    "Heads tell their tokens from all others from the predicted dimension on, within 6%",
     source=SOURCE,
     predict=selective_dim,
     latex=r"\big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad d\approx (g+\tau^2)"
@@ -96,7 +96,7 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @attention_claim(
     "B.attention-focus",
-    "How much attention the subject gets, and when length matters",
+    "The formula gives the subject's share of attention and the effect of length, within 2%",
     predict=rc.on(theory.focus, margin=0.5),
     regime=theory.SOFT.searched("soft scores, so that 512 tokens take a visible share"),
     cells={"smoke": SOFT[:2], "standard": SOFT},
@@ -127,7 +127,7 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @attention_claim(
     "B.attention-length",
-    "At a firm scale the prompt's length changes the answer to hardly a fact",
+    "At a large softmax scale the prompt's length changes hardly any answer",
     source=SOURCE,
     latex=r"P(\text{right at }T=512\ne\text{right at }T=8) \le 0.03",
     regime="""beta = 100, where T exp(-beta (1 - tau)) < 2e-4; d at 60% of the threshold, where an
@@ -159,7 +159,7 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 @attention_claim(
     "B.attention-accuracy",
-    "Accuracy of attention alone below its threshold",
+    "The theory predicts the accuracy of attention alone below its threshold to within 0.01",
     predict=rc.on(theory.attention_accuracy),
     regime=theory.ACCURATE.searched(
         "on the grid 2 to 4% of the facts fail; R and D dominate in turn; focus is perfect",

@@ -12,7 +12,7 @@ from simulation.factual import language_model
 
 @relaxing("two bits a weight", replicates=5)(
     "G.beyond-language-model",
-    "Bits a weight of a small language model trained on biographies",
+    "Bits per weight of a small language model trained on biographies",
     "millions of weights, and more: 15,000 to 44,000",
     source=rc.Source("G", "G9", provenance="stated", reference="simulation/factual"),
     predict=lambda _: 2.0,

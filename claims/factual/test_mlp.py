@@ -50,7 +50,7 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
 
 @rc.claim(
     "B.mlp-threshold",
-    "The width with which an MLP behind attention stores every fact, linear in them up to logs",
+    "An MLP behind attention stores every fact at a width linear in the facts, up to logarithms",
     source=rc.Source("B", "B3", "B4"),
     predict=WIDTH,
     latex=r"\Big(E_ne^{-n\Lambda(n)}\Big)^M=\frac12,\quad md\sim4N\ln(NM)\Big(1+\frac dM\Big)",

@@ -129,7 +129,7 @@ HALVES = tuple(rc.grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
 
 @sgd_claim(
     "B.sgd-half-steps",
-    "When SGD at the published sizes has lost half of each stage's loss",
+    "SGD at the published sizes loses half of each stage's loss at the predicted steps",
     source=FOLLOWED,
     predict=half_step,
     latex=r"\text{step}_{1/2} = \frac{\lambda}{\log(1+\eta\lambda)}t_{1/2}: 1690, 4382",

@@ -42,7 +42,7 @@ def steps_only(cell: rc.Cell) -> float:
 
 @flow_claim(
     "B.flow-loss-curve",
-    "The loss of the full flow is that of two equations solved in closed form",
+    "Two equations solved in closed form give the loss of the full flow",
     predict=sequential.loss,
     latex=r"L = \log(1+(R-1)e^{-q_R})+\log(1+(D-1)e^{-q_S}),\quad t=\frac1{2\lambda}\left["
     r"\mathrm{arsinh}\frac{2\sqrt c\,q}b+\frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]",
@@ -83,7 +83,7 @@ def growth_only(cell: rc.Cell) -> float:
 
 @flow_claim(
     "B.flow-half-times",
-    "When half of the relations' and of the subjects' loss is gone",
+    "Relations and subjects lose half of their loss at the predicted times",
     predict=sequential.half_time,
     latex=r"t_{1/2}=\frac1{2\lambda}\left[\mathrm{arsinh}\frac{2\sqrt c\,q_{1/2}}b+"
     r"\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}K\right]",

@@ -57,7 +57,7 @@ def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 @rc.claim(
     "B.factual-guess-by-relation",
-    "What the relation alone is worth",
+    "Guessing by the relation alone is right as often as predicted, within 4%",
     source=rc.Source("B", "B3"),
     predict=rc.on(theory.guess_by_relation),
     regime=sequential_learning.ANY.searched(
@@ -86,7 +86,7 @@ OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plate
 
 @rc.claim(
     "B.factual-open-entropy",
-    "What the relation leaves open, as a share of log D",
+    "The relation leaves the predicted share of log D open, within 3%",
     source=rc.Source("B", "B3", "B6", provenance="derived", reference=REFERENCE),
     predict=lambda cell: OPEN_ENTROPY(cell) / math.log(cell["answers"]),
     latex=r"\frac{E\,H(p(\cdot|r))}{\log D} \approx 1-\frac{D-1}{2S\log D}",

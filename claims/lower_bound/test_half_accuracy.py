@@ -45,7 +45,7 @@ PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
 
 @half_claim(
     "A.gradient-samples",
-    "Samples at which half of the labels can be read off the gradient",
+    "Half of the labels can be read off the gradient at the predicted samples, within 6%",
     source=derived("argmax_accuracy.py"),
     latex=r"\mathrm{Acc}(V,L,N_c,d)=\frac12",
     predict=critical,

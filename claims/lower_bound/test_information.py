@@ -29,7 +29,7 @@ def revealed(cell: rc.Cell) -> float:
 
 @told(
     "A.gradient-information",
-    "The gradient tells at most (d^2/2) log(1 + snr) about the map, and nearly that",
+    "The gradient holds at most (d^2/2) log(1 + snr) nats about the map, and nearly that",
     predict=rc.on(Problem, channel.information),
     regime=channel.EVERY_MAP.searched(
         """the Gaussian-equivalent channel of the theorem; V = 5 and 6, N from 4 V, and d^2/2 times
@@ -72,7 +72,7 @@ def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @told(
     "A.sample-information",
-    "One sequence tells log(V/L) nats, and a little more where tokens repeat",
+    "One sequence carries log(V/L) nats, and a little more where tokens repeat",
     predict=rc.on(Problem, channel.sample_information),
     regime=channel.EVERY_MAP.searched(
         "exact for uniform tokens, one sequence", vocab_size=(3, 4, 5, 6, 7), samples=(1,), dim=(2,)

@@ -31,7 +31,7 @@ UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
 
 @hebbian_mlp(
     "G.hebbian-mlp-accuracy",
-    "Accuracy of Hebbian MLPs with bilinear features, as they are and whitened",
+    "Hebbian MLPs with bilinear features are as accurate as predicted, plain and whitened",
     predict=accuracy,
     cells={"standard": SIZES},
     rule=rc.ProportionDifference,
@@ -58,7 +58,7 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @hebbian_mlp(
     "G.hebbian-mlp-margin",
-    "The smallest margin of a Hebbian MLP, with no constant fitted",
+    "The theory gives the smallest margin of a Hebbian MLP, with no constant fitted",
     predict=rc.on(theory.smallest_margin),
     regime=theory.MARGINS.searched("on the grid the published sweep of widths; not whitened"),
     cells={"standard": rc.grid(associations=256, dim=64, width=(256, 512, 1024))},
@@ -90,7 +90,7 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @hebbian_mlp(
     "G.hebbian-mlp-width",
-    "Neurons with which a whitened Hebbian MLP is right on half of N facts",
+    "A whitened Hebbian MLP is right on half of N facts at the predicted width, within 7%",
     predict=half_width,
     size=lambda c: 3 * c["associations"] ** 2,
     cells={"standard": lambda: rungs("width", half_width, 0.07, *NARROW)},
@@ -122,7 +122,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @hebbian_mlp(
     "G.hebbian-mlp-bits",
-    "Bits a weight of the readout at the facts of which 99% are right",
+    "The readout stores the predicted bits per weight where 99% of the facts are right, within 15%",
     predict=rc.on(bits_theory.bits_per_parameter),
     regime="8,192 weights as they are, 2,048 whitened",
     cells={"smoke": MEMORIES[1:], "standard": MEMORIES},

@@ -224,7 +224,7 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @bits_claim(
     "B.bits-per-parameter",
-    "Bits per weight that each construction stores at its 99% capacity",
+    "Each construction stores the predicted bits per weight at its 99% capacity, within 12%",
     predict=rc.on(theory.bits_per_parameter),
     regime=theory.CONSTRUCTIONS.searched(
         "permutations and unit embeddings; on the grid as many pairs as each construction "

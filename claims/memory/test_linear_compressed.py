@@ -135,7 +135,7 @@ rank_threshold = measuring(most_recalled, linear_claim)(
 
 @linear_claim(
     "B.one-bit-accuracy",
-    "Accuracy of a memory with one bit a parameter",
+    "The theory predicts the accuracy of a memory with one bit per parameter to within 0.015",
     predict=rc.on(memory.one_bit_accuracy),
     regime=memory.PAIRS.searched(
         "on the grid n/d from 2 to 6, so that an entry of W is a sum of many terms",

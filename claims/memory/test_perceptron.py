@@ -34,7 +34,7 @@ def rungs(*dims: int) -> tuple[rc.Cell, ...]:
 
 @perceptron(
     "G.cover-count",
-    "Cover's count of the dichotomies that hyperplanes make",
+    "Hyperplanes make as many dichotomies as Cover counted",
     source=rc.Source("G", "G1", provenance="reported", reference=REFERENCE),
     predict=lambda cell: 2.0 ** cell["patterns"] * SHARE(cell),
     latex=r"C(n,d) = 2\sum_{k<d}\binom{n-1}k",
@@ -96,7 +96,7 @@ cover_capacity = labelled(
 
 @rc.claim(
     "G.binary-capacity",
-    "A perceptron of weights of one bit stores 0.83 patterns a weight",
+    "A perceptron with one-bit weights stores 0.83 patterns per weight",
     source=rc.Source("G", "G3", provenance="reported", reference=REFERENCE),
     predict=lambda _: theory.binary_capacity(),
     latex=r"\lim_{d\to\infty}\frac{E n_{\max}}d = 0.833",

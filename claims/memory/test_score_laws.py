@@ -40,7 +40,7 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
 
 @rc.claim(
     "G.score-laws",
-    "The laws of true scores, of rivals' scores and of margins",
+    "True scores, rivals' scores and margins follow the predicted laws",
     source=rc.Source("G", "G4", provenance="derived", reference="theory/memory/linear.py"),
     predict=LAWS,
     latex=r"s_i\sim N\left(1,\frac{n-1}{d^2}\right),\quad s_j\sim N\left(0,\frac{n-2}{d^2}+\frac2d"
@@ -84,7 +84,7 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 @rc.claim(
     "G.percentile-profile",
-    "How many rivals a true score exceeds",
+    "A true score exceeds as many rivals as predicted",
     source=rc.Source("G", "G4", provenance="derived", reference="theory/memory/linear.py"),
     predict=rc.on(theory.rivals_below),
     latex=r"P(K\le k)=E_{R,x}P\left(\mathrm{Bin}(n-1,P(s<1+x))\le k\right)",

@@ -241,7 +241,7 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @zipf_claim(
     "C.zipf-own-labels-error",
-    "Error of a cut-off where every token has a label of its own",
+    "A cut-off leaves the predicted error, within 10%, where every token has its own label",
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong}),\quad\sigma^2\simeq\frac P{d^2}",
     predict=rc.on(zipf.many_labels_error),
     regime=zipf.MANY_LABELS.searched(

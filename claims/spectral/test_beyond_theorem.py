@@ -104,7 +104,7 @@ def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @slowly(
     "D.beyond-random-start",
-    "A small random start of whole matrices in place of the manifold",
+    "A small random start of whole matrices instead of the manifold",
     "start on the manifold: random",
     regime="independent N(0, 0.01^2) entries of W_OV and W_KQ; the scale of the start on the "
     "manifold",
@@ -264,7 +264,7 @@ def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @signs(
     "D.beyond-adam",
-    "Adam with its usual constants in place of sign flow",
+    "Adam with its usual constants instead of sign flow",
     "sign flow: Adam",
     regime="full batches, a rate of 0.01, from the manifold; rounding errors of the gradient count "
     "as zero",

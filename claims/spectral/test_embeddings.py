@@ -124,8 +124,7 @@ def quarter_root(cell: rc.Cell) -> float:
 
 @rc.claim(
     "D.sign-ratios",
-    "Under sign flow the ratio of the learning times depends on the embeddings, as eight pairs of "
-    "speeds say",
+    "Under sign flow the embeddings set the ratio of the learning times, by eight pairs of speeds",
     source=rc.Source("D", "D4", provenance="derived", reference="theory/spectral/flows.py"),
     predict=ratio,
     latex=r"\frac{(\alpha_0+\alpha_S'T_S)(\alpha_0+\beta_S'T_S)}{\sqrt R} = "

@@ -71,7 +71,7 @@ EITHER = tuple(
 
 @flow_claim(
     "D.learning-times",
-    "When subjects, and when relations, are learned",
+    "Subjects and relations are learned at the predicted times",
     source=rc.Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
     predict=lambda cell: time_of(cell, cell["part"]),
     latex=r"T_S \simeq \frac S2\sqrt{\frac{SR}{S-1}}\Big[\log\frac{x\sqrt R}{\alpha_0^2}+"

@@ -101,7 +101,7 @@ spectral_step = by_spectral(
 
 @step_claim(
     "E.one-step-newton",
-    "The number of items recalled after one Newton step",
+    "One Newton step recalls the predicted number of items, within 7%",
     predict=rc.on(theory.recalled_newton),
     regime=GAUSSIAN,
     cells={"smoke": sizes(64, exponents=(2.0,)), "standard": sizes(64), "full": sizes(64, 128)},

@@ -60,7 +60,7 @@ SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
 
 @batch_claim(
     "E.batch-gradient",
-    "The number of items recalled after a gradient step on a batch",
+    "A gradient step on a batch recalls the predicted number of items, within 11%",
     latex=r"\sum_iE_n\prod_{j\ne i}E_{n_j}\Phi\left(\frac{n_iX}{n_j/\sqrt d}\right)",
     predict=rc.on(theory.recalled_gradient),
     regime=theory.BATCH.searched("on the grid batches up to saturation"),
@@ -84,7 +84,7 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @batch_claim(
     "E.batch-spectral",
-    "The number of items recalled after a spectral step on a batch",
+    "A spectral step on a batch recalls the predicted number of items, within 7%",
     latex=r"\sum_iE_n\,P\left(s(n_i/B) > \max_{j\ne i}\ldots\right)",
     predict=rc.on(theory.recalled_spectral),
     regime=theory.BATCH.searched("on the grid batches from half of saturation to beyond it"),
@@ -109,7 +109,7 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @batch_claim(
     "E.critical-batch",
-    "The batch at which a spectral step recalls half of what it recalls of the population",
+    "A spectral step recalls half of its population figure at the predicted batch, within 14%",
     predict=critical,
     regime=theory.STEP.searched("d >= 48", holds=lambda cell: cell["dim"] >= 48),
     cells={"standard": lambda: rungs(48, 64), "full": lambda: rungs(48, 96)},

@@ -68,7 +68,7 @@ def first_steps(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
 
 @steps_claim(
     "E.several-steps-end",
-    "In the end both rules store as many items",
+    "In the end both rules store equally many items, within 18%",
     latex=r"N_{gradient}(\infty) = N_{spectral}(\infty)",
     predict=lambda _: 1.0,  # as many
     regime=f"{PROTOCOL} d = 24 and 32, d^2/4 items, 40 steps, of which the last 8 are averaged",
@@ -91,7 +91,7 @@ def same_end(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @steps_claim(
     "E.several-steps-limit",
-    "What is stored in the end is of the order of d^2, up to logarithms",
+    "In the end the number stored is of the order of d^2, up to logarithms",
     latex=r"N(\infty)\propto d^{1.75\pm0.2}",
     regime=f"{PROTOCOL} spectral steps, a = 1.5, d = 24 and 48, d^2/4 items, steps 9 to 16",
     cells={"standard": sizes(24, 48, steps=(16,))[::2]},

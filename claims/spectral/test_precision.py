@@ -24,7 +24,7 @@ def precise(*pairs: common.Pair, **more: str) -> tuple[rc.Cell, ...]:
 
 @rc.claim(
     "D.spectral-precision",
-    "Spectral flow's learning time as log(1/delta), as a reader has it",
+    "Spectral flow's learning time grows as log(1/delta), as a reader says",
     source=rc.Source("D", "D3", provenance="reported", reference=common.REFERENCE),
     latex=r"T_R(\delta)\propto\log\frac1\delta",
     regime="errors delta from 1e-2 to 1e-6",

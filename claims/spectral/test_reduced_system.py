@@ -111,7 +111,7 @@ def exchanged(cell: rc.Cell) -> float:
 
 @rc.claim(
     "D.trajectory",
-    "How surely the whole matrices answer, at any time of any flow, is what four equations say",
+    "Four equations predict the model's log odds at all times of every flow",
     source=common.REDUCED,
     predict=LOG_ODDS,
     latex=r"q_S = \frac{\alpha_S(t)\,\beta_S(t)}{\sqrt R} - \log(S-1)",

@@ -35,7 +35,7 @@ COUNTS = sizes((48, 1.5, 1), (48, 1.5, 2), (48, 2.0, 2), (64, 1.5, 3), (64, 2.0,
 
 @rc.claim(
     "E.several-steps-count",
-    "The number of items recalled after one, two and three steps",
+    "One, two and three steps recall the predicted number of items, within 8%",
     source=DERIVED,
     predict=RECALLED,
     regime=theory.STEPS,
@@ -95,7 +95,7 @@ that is lost, once in a thousand runs, weighs too much for a t interval."""
 
 @rc.claim(
     "E.several-steps-loss",
-    "What two steps leave is at most three times d_t^(1-a), on the population and on batches",
+    "Two steps leave at most three times d_t^(1-a), on the population and on batches",
     source=REPORTED,
     latex=r"\sum_{i\text{ missing}}p_i\le 3\,d_t^{1-a},\quad d_t=\min\{d^{2-(1-\frac1{2a})^t},"
     r"B^{1/a}\}",

@@ -97,7 +97,7 @@ MUON_MANY = table(
 
 @exact(
     "F.muon-many",
-    "Muon on 100,000 items of unequal frequency: as if all were equally frequent",
+    "Muon learns 100,000 items of unequal frequency as if all were equally frequent",
     source=derived("F1", "F4"),
     predict=STEADY,
     regime=rc.Regime(
@@ -140,7 +140,7 @@ HORIZONS = table(
 
 @exact(
     "F.muon-horizon",
-    "After T steps of 2 log K/T Muon's excess is of order (log K/T)^2 at most, and not at least",
+    "After T steps of 2 log K/T Muon's excess is at most of order (log K/T)^2, and can be far less",
     source=derived("F3"),
     latex=r"E_T\le\frac{\eta^2}8,\quad\eta=\frac{2\log K}T",
     regime=rc.Regime(

@@ -138,7 +138,7 @@ EQUAL = rc.grid(items=(16, 64), time=(2.0, 6.0, 12.0))
 
 @exact(
     "F.muon-loss",
-    "Muon on equally frequent items: the loss falls as log(1 + (K - 1) e^-t)",
+    "On equally frequent items Muon's loss falls as log(1 + (K - 1) e^-t)",
     source=derived("F1"),
     predict=STEADY,
     regime=rc.Regime(
