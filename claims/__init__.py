@@ -1,4 +1,4 @@
-"""Where theory meets evidence: one file per theorem group."""
+"""Claims, where theory meets evidence: one file per group of theorems."""
 
 # The library in this folder is imported as recall_claims. That it could be had as
 # claims.recall_claims too would not change without this file: a folder is a package either way.

@@ -1,4 +1,4 @@
-"""What the claims of several rooms share: tables of cells, and families of claims."""
+"""Shared parts of the claims of several rooms: tables of cells, and families of claims."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -18,7 +18,7 @@ def table(names: str, *rows: tuple[Scalar, ...], **same: Scalar) -> tuple[rc.Cel
 def rungs(
     scanned: str, predicted: Callable[[rc.Cell], float], edge: float, *settings: rc.Cell
 ) -> tuple[rc.Cell, ...]:
-    """A ladder around a predicted critical value: at the edges 1 - edge and 1 + edge of a region,
+    """Cells around a predicted critical value: at the edges 1 - edge and 1 + edge of a region,
     between them, and once beyond either."""
     factors = (1 - 2.2 * edge, 1 - edge, 1 - 0.4 * edge, 1 + 0.4 * edge, 1 + edge, 1 + 2.2 * edge)
     return rc.ladder(settings, scanned, predicted, factors)
@@ -32,10 +32,10 @@ def tiers(
 
 
 def relaxing(theorem: str, **common: Any) -> Callable[..., Callable[[Observe], rc.Claim]]:
-    """Declares claims on a theorem, told in a word or two, that have these fields in common.
+    """Declare claims on one theorem, named in a word or two, that share these fields.
 
-    What it returns takes a claim's id, its title, the assumption with what replaces it, and the
-    fields that it has of its own. Such a claim is exploratory, and never fails a run.
+    The decorator that is returned takes a claim's id, its title, the assumption with its
+    replacement, and further fields. Such a claim is exploratory, and never fails a run.
     """
 
     def relaxed(id: str, title: str, assumption: str, **own: Any) -> Callable[[Observe], rc.Claim]:

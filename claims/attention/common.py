@@ -1,4 +1,4 @@
-"""What several claims about attention share: cells, plots, and how a batch is read."""
+"""Shared parts of the claims on attention: cells, plots, and the reading of a batch."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Self

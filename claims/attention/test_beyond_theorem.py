@@ -1,4 +1,4 @@
-"""Beyond the theorem: which assumptions can be relaxed? Exploratory, and never fails a run."""
+"""Assumptions of the theorem, relaxed one at a time. Exploratory: no claim here fails a run."""
 
 import math
 from collections.abc import Callable, Sequence

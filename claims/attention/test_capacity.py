@@ -1,6 +1,6 @@
 """Capacity: the closed formula that joins localisation, recall and coverage, and its inverses.
 
-Rungs, replicates and looks were chosen after pilot runs under other seeds.
+Test sizes, replicates and looks were chosen after pilot runs under other seeds.
 """
 
 from functools import partial

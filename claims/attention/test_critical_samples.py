@@ -58,7 +58,7 @@ def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
 
 
 def across(points: Sequence[rc.Cell]) -> Mapping[Tier, Callable[[], Sequence[rc.Cell]]]:
-    """Rungs across the closed form, in the standard tier."""
+    """Cells across the closed form, in the standard tier."""
     factors = (0.5, 0.88, 1.13, 2.0)
     return {"standard": lambda: rc.ladder(points, "samples", closed_form, factors)}
 
@@ -195,7 +195,7 @@ press_version = localised(
     rule=rc.CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
     why="A quarter allows for corrections of any logarithm.",
     plot=LOCALISATION,
-    refuted="""A larger dimension helps: it makes the embeddings more nearly orthogonal, and
-        the critical number of samples falls with d, roughly as d^(-3/2), instead of growing with
-        it. It also grows with the vocabulary, which the press version leaves out.""",
+    refuted="""A larger dimension helps: it makes the embeddings more nearly orthogonal, and the
+        critical number of samples falls with d, roughly as d^(-3/2), instead of growing with it. It
+        also grows with the vocabulary, which the news summary leaves out.""",
 )

@@ -61,9 +61,9 @@ def ten_bits(batch: Batch) -> Batch:
     cells=rc.grid(vocab_size=(128, 1024), length=8, samples=4096, dim=64),
     replicates=4,
     rule=rc.Identity(64.0),
-    why="""In units of the rounding of one operation: single precision on the CPU is off
-        by up to 4.4 of them from double precision (pilots under seeds of 1000 and above), another
-        order of summation by about as much again. Factors of 10 bits would be off by 2500.""",
+    why="""The unit is the rounding of one operation. In pilots under seeds of 1000 and above,
+        single precision on the CPU is off from double precision by up to 4.4 units. Another order
+        of summation adds about as much. Factors of 10 bits would be off by 2500 units.""",
     controls=(
         rc.reads(
             "tensor-float", "the GPU reads its factors as TensorFloat-32, with 10 bits", "ten_bits"
@@ -72,8 +72,8 @@ def ten_bits(batch: Batch) -> Batch:
     needs="cuda",
 )
 def same_on_every_device(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """The statistics of the three gradient steps do not depend on the device that computes them,
-    up to rounding: the draws are the same, and products of float32 are kept in float32."""
+    """The statistics of the three gradient steps do not depend on the device that computes them, up
+    to rounding. The draws are the same, and products of float32 are kept in float32."""
     errors = []
     for dtype in (torch.float64, torch.float32):
         here, there = (drawn(cell, block, device, dtype) for device in (block.device, "cpu"))

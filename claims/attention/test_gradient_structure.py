@@ -1,4 +1,4 @@
-"""What the gradients at initialisation are made of."""
+"""Structure of the gradients at initialisation."""
 
 from dataclasses import replace
 from functools import partial
@@ -53,9 +53,9 @@ NO_CENTRING = rc.reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
     ),
 )
 def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """The gradient of the cross-entropy in the value matrix at zero, by automatic
-    differentiation, is minus the mean over samples of the label's output embedding, centred over
-    the vocabulary, times the mean value of the sequence."""
+    """By automatic differentiation, the gradient of the cross-entropy in the value matrix at zero
+    is minus a mean over samples. Each sample gives the output embedding of its label, centred over
+    the vocabulary, times the mean value of its sequence."""
 
     def formulas(p: gradient_structure.Parts) -> dict[str, Tensor]:
         others = (p.values.sum(1) - p.informative) / (p.values.shape[1] - 1)
@@ -86,9 +86,9 @@ def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     ),
 )
 def attention_step(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """The attention matrix after its first step, by automatic differentiation to first order in
-    eta, is w times the query, with w the sum over all pairs of samples of the overlap of their
-    centred labels times one sequence's key-value covariance times the other's mean value."""
+    """By automatic differentiation to first order in eta, the attention matrix after its first step
+    is w times the query. The vector w sums over all pairs of samples: the overlap of their centred
+    labels, times one sequence's key-value covariance, times the other's mean value."""
 
     def formulas(p: gradient_structure.Parts) -> dict[str, Tensor]:
         gram, deviations = p.targets @ p.targets.T, p.values - p.means[:, None]

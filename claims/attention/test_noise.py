@@ -86,7 +86,7 @@ def leading(problem: Problem) -> float:
 )
 def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The covariance and the mean value of a sample split exactly into expectation, informative
-    token and context, and their products into nine pieces of the token scores, one for each
+    token and context. Their products split the token scores into nine pieces, one for each
     mechanism of noise. The mean variance of every piece over the tokens is as predicted, and so is
     the covariance of D and H, which share the label counts."""
     batch, name = block.draw(sampling.draw, cell.without("term")), cell["term"]
@@ -270,7 +270,7 @@ def exchanged(cell: rc.Cell) -> str:
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.0005)),
     why="""the formulas are good to 10%, so every prediction should be right; up to 3 points may
         stay undecided because the variance of a single batch has a heavy tail at small d. For that
-        tail a t interval spends little of its level: 280 comparisons share it.""",
+        tail a t interval uses little of its level: 280 comparisons share it.""",
     controls=(
         rc.Control("exchanged", "mean bias A and stored context B exchanged", exchanged),
         rc.Control("one-regime", "gradient noise C everywhere", lambda cell: "C"),

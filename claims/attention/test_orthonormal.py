@@ -183,6 +183,6 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
 )
 def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With orthonormal embeddings and attention on the informative token, a token is recalled if
-    training showed it, whatever the dimension; with the trigger in the values, if in addition no
-    other token was seen more than twice as often."""
+    training showed it, whatever the dimension. With the trigger in the values, no other token may
+    have been seen more than twice as often."""
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))

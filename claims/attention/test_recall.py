@@ -49,7 +49,7 @@ MEDIAN = """Rungs are judged by the share of batches that recall more than half 
 
 
 def rungs(half_width: float) -> tuple[float, ...]:
-    """Factors of a ladder: the edges of a region, two between, and one beyond each."""
+    """Factors on a predicted size: the edges of a region, two between them, and one beyond each."""
     return tuple(1 + side * half_width for side in (-2, -1, -0.4, 0.4, 1, 2))
 
 
@@ -62,7 +62,7 @@ def near(
     to: Callable[[float], int] | None = None,
     **more: bool | str,
 ) -> tuple[rc.Cell, ...]:
-    """Ladders in the dimension around a predicted threshold."""
+    """Cells in the dimension around a predicted threshold."""
     points = ({"vocab_size": v, "samples": load * v, **more} for v in sizes for load in loads)
     return rc.ladder(points, "dim", law, factors, to=to)
 
@@ -131,9 +131,9 @@ accuracy_of_variants = share(
     + across((256,), (64,), (0.6, 1.0), trigger_in_values=True),
     replicates=(64, 2048),
     rule=rc.ProportionDifference(rc.Region(-0.04, 0.04)),
-    why="""The theory states an error of 0.02 with embeddings of fluctuating length, and the
-        same of the threshold with the trigger in the values; there all tokens share a direction,
-        so that accuracy varies widely between replicates.""",
+    why="""The theory states an error of 0.02 with embeddings of fluctuating length, and the same
+        error of the threshold with the trigger in the values. There all tokens share a direction,
+        so accuracy varies widely between replicates.""",
     controls=(
         rc.at("plain", "sphere, trigger in the keys", embeddings="sphere", trigger_in_values=False),
         rc.at("tenth-fewer-dim", dim=lambda cell: round(0.9 * cell["dim"])),
@@ -317,9 +317,10 @@ all_tokens_threshold = whole(
     },
     replicates=(16, 2048),
     rule=rc.CriticalLocation(rc.Region(0.955, 1.055), scan="dim"),
-    why="""log V is not large: the finite-size probability puts the ratio at 1.03 at
-        V = 128 and 0.99 at V = 512, 1.05 to 0.975 in the regime, and is up to 1.5% too high: 0.96
-        to 1.05, and 0.005 on either side for sampling error. Looks follow pilots, other seeds.""",
+    why="""log V is not large. The finite-size probability puts the ratio at 1.03 at V = 128 and
+        0.99 at V = 512, and between 1.05 and 0.975 in the regime. It is up to 1.5% too high: 0.96
+        to 1.05, and 0.005 on either side for sampling error. Looks follow pilots with other
+        seeds.""",
     controls=(
         rc.times(1 / 2, "half-threshold", "d^2 = 2 V log V, the threshold of the average token"),
         rc.times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),

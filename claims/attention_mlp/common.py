@@ -1,4 +1,4 @@
-"""What the claims on the Attention-MLP share: laws that combine registered ones."""
+"""Shared parts of the claims on the Attention-MLP: laws that combine registered ones."""
 
 import recall_claims as rc
 from theory.attention_mlp import localisation, recall

@@ -27,9 +27,9 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     r"\psi\to\psi-\psi_{pair}",
     predict=rc.on(MlpProblem, accuracy),
     regime=noise.LAYER.searched(
-        "ReLU, V from 8/3 d to 4 d, m from 5 d, N from 2 V, where recall is possible; on the grid "
-        "L = 32: the plain attention step is limited by its mean bias up to N = 512, the plain "
-        "recall by the label bias throughout",
+        "ReLU, V from 8/3 d to 4 d, m from 5 d, N from 2 V, where recall is possible. On the grid "
+        "L = 32. The mean bias limits the plain attention step up to N = 512, and the label bias "
+        "limits the plain recall throughout",
         holds=lambda c: (
             8 * c["dim"] <= 3 * c["vocab_size"] <= 12 * c["dim"]
             and c["width"] >= 5 * c["dim"]
@@ -57,9 +57,9 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     ),
 )
 def centring_curves(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With the label frequencies of the batch in place of 1/V, as an output bias at their
-    logarithm has it, the three steps reach with a few hundred samples what they otherwise need
-    thousands for; both curves follow localisation times recall."""
+    """Centred residuals use the label frequencies of the batch instead of 1/V, as an output bias at
+    their logarithm does. With a few hundred samples the three steps then reach an accuracy for
+    which they otherwise need thousands. Both curves follow localisation times recall."""
     batch, layer = block.draw(mlp.draw, cell.without("centred"))
     return end_to_end.run(batch, layer, centred=cell["centred"]).hit
 
@@ -69,7 +69,7 @@ def centred_critical(cell: rc.Cell) -> float:
 
 
 def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
-    """Rungs around the predicted critical number of samples of centred residuals."""
+    """Cells around the predicted critical number of samples of centred residuals."""
     settings = rc.grid(
         activation=activations, vocab_size=128, length=48, dim=32, width=128, samples=1
     )
@@ -114,8 +114,8 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     ),
 )
 def centring_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Whatever is the same for all samples drops out of centred residuals, so that the mean bias
-    of the attention step and its noise through the mean covariance vanish."""
+    """Centring the residuals removes everything that is the same for all samples. So the mean bias
+    of the attention step vanishes, and so does its noise through the mean covariance."""
     scores = mlp.token_scores(*block.draw(mlp.draw, cell), centred=True)
     return localisation.probability(scores, length=cell["length"])
 

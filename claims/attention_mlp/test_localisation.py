@@ -54,8 +54,8 @@ SIGNAL = rc.grid(
     r"\qquad b_1 = E\,\phi'(\varepsilon g),\quad\varepsilon^2\approx\frac1L",
     predict=rc.on(MlpProblem, noise.trigger_signal),
     regime=noise.LAYER.searched(
-        "m >= 8, V >= 4 d, N >= V/3; on the grid four samples a token, so that neither 1/N nor 1/V "
-        "matters; activations whose slope at 0 is 1/2 (ReLU, GELU), 1 (tanh) and -1.2 (He3)",
+        "m >= 8, V >= 4 d, N >= V/3; on the grid four samples per token, so that neither 1/N nor "
+        "1/V matters; activations whose slope at 0 is 1/2 (ReLU, GELU), 1 (tanh) and -1.2 (He3)",
         holds=lambda cell: (
             cell["width"] >= 8
             and cell["vocab_size"] >= 4 * cell["dim"]
@@ -73,7 +73,7 @@ SIGNAL = rc.grid(
         ),
         rc.Control(
             "unit-scale",
-            "the slope that recall sees, at arguments of scale 1 (0.1 for He3, in place of 0)",
+            "the slope that recall sees, at arguments of scale 1 (0.1 for He3, instead of 0)",
             rc.on(
                 MlpProblem, lambda p: (0.01 + p.unit.derivatives[1] ** 2) * signal.trigger_signal(p)
             ),
@@ -85,8 +85,8 @@ SIGNAL = rc.grid(
 )
 def mlp_signal(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention learns the trigger through a random layer with strength b_1^2, the squared mean
-    slope of the activation at the small scale of mean values, plus an excess chi V/N where the
-    trigger is in the values."""
+    slope of the activation at the small scale of mean values. Where the trigger is in the values,
+    an excess chi V/N comes on top."""
     return mlp.token_scores(*block.draw(mlp.draw, cell)).trigger
 
 

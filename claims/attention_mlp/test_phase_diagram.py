@@ -118,14 +118,15 @@ def raised(cell: rc.Cell) -> rc.Cell:
     ),
     latex=r"\mathrm{Acc}\simeq P(V,L,N,d)\cdot\mathrm{Recall}(V,N,md),\qquad md = 12288",
     predict=lambda c: accuracy(MlpProblem.of(raised(c))) - accuracy(MlpProblem.of(sized(c))),
-    regime="V = 128 at 5.3 tokens a dimension and two samples a token; lengths on both sides of "
-    "the localisation threshold. The dimension is raised at the same number of value parameters.",
+    regime="V = 128 at 5.3 tokens per dimension and two samples per token; lengths on both sides "
+    "of the localisation threshold. The dimension is raised at the same number of value "
+    "parameters.",
     cells={"standard": TRADE},
     replicates={"standard": (16, 2048), "full": (64, 8192)},
     rule=rc.MeanDifference(rc.Region(-0.12, 0.12), method=rc.Betting(-1, 1)),
-    why="A gain is the difference of two accuracies, each with the localisation formula's 0.04 at "
-    "V = 128; that the recall formula is low for He3, by up to 0.1, cancels but for the change "
-    "in localisation.",
+    why="A gain is the difference of two accuracies, each with the localisation formula's error of "
+    "0.04 at V = 128. For He3 the recall formula is low by up to 0.1; in the difference this "
+    "cancels, except for the change in localisation.",
     controls=(
         rc.at("length-plays-no-part", "long sequences gain what short ones do", length=8),
         rc.at(

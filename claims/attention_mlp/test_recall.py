@@ -129,7 +129,7 @@ capacity = rc.on(recall.capacity)
 
 
 def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, ...]:
-    """Rungs around the predicted capacity, each token seen once."""
+    """Cells around the predicted capacity, with each token seen once."""
     settings = rc.grid(activation=activation, dim=dim, width=widths)
     return rc.ladder(settings, "vocab_size", capacity, (0.75, 0.88, 0.95, 1.05, 1.12, 1.3))
 
@@ -170,9 +170,9 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     plot=rc.Plot(x="vocab_size", group=("activation", "width"), y_label="share of tokens recalled"),
 )
 def mlp_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The vocabulary that a random layer of width m recalls by half is the harmonic sum of a part
-    proportional to m d and a part that the activation's first Hermite order fixes: ReLU and tanh
-    buy a constant factor however wide they are, He2 buys width."""
+    """The vocabulary that a random layer of width m recalls by half is a harmonic sum. One part is
+    proportional to m d; the activation's first Hermite order fixes the other. ReLU and tanh gain a
+    constant factor however wide they are; with He2, width keeps adding capacity."""
     return recalled(cell, block, balanced=True)
 
 

@@ -1,4 +1,4 @@
-"""What all claims about factual recall share: cells of given sizes."""
+"""Cells of given sizes, for all claims about factual recall."""
 
 from typing import Any
 

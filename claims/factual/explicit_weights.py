@@ -1,4 +1,4 @@
-"""What claims about explicit weights share: facts and prompts drawn for each replicate."""
+"""Facts and prompts drawn for each replicate, for all claims about explicit weights."""
 
 from collections.abc import Callable, Iterator
 from typing import SupportsFloat
@@ -43,6 +43,6 @@ def recalled(
     *,
     length: int = LENGTH,
 ) -> Tensor:
-    """Which facts the weights recall, (S, R), each from one prompt."""
+    """Return which facts the weights recall, (S, R), each from one prompt."""
     outputs = constructions.attend(attention, facts, recall.prompts(rng, facts, length=length))
     return constructions.right((mlp(outputs) if mlp else outputs) @ facts.outputs.T, facts)

@@ -1,4 +1,5 @@
-"""What claims about sequential learning share: its times and losses, and flows from a small start.
+"""Shared parts of the claims about sequential learning: its times and losses, and flows from a
+small start.
 
 Functions that simulate use no theory: a claim whose simulation reached it would be refused.
 """
@@ -30,7 +31,7 @@ def along_flow(cell: rc.Cell) -> float:
 
 
 def half_time(cell: rc.Cell) -> float:
-    """When half of the cell's stage's loss is gone."""
+    """Time at which half of the loss of the cell's stage is gone."""
     return theory.half_time(theory.Sizes.of(cell), cell["stage"], scale=cell.get("scale", SMALL))
 
 

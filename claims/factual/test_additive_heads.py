@@ -35,7 +35,7 @@ code_claim = partial(
 
 
 def around(dim: Callable[[rc.Cell], float], *shapes: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Ladders at these R and D."""
+    """Cells around the threshold at these R and D."""
     return rungs("dim", dim, EDGE, *(rc.Cell(relations=r, answers=d) for r, d in shapes))
 
 
@@ -61,16 +61,16 @@ RELATIONS = ((4, 32), (8, 16))
         rc.times(1.14),
         rc.Control(
             "asymptotic",
-            "2 ln D in place of delta_0(D)",
+            "2 ln D instead of delta_0(D)",
             lambda cell: 2 * cell["relations"] * math.log(cell["answers"]),
         ),
         rc.Control("one-each", "a dimension per answer", lambda cell: cell["relations"]),
     ),
 )
 def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Without an MLP, some code prefers a subject's R answers to their D - 1 rivals each if, and up
-    to a narrow transition only if, there are R delta_0(D) dimensions: half a dimension per answer
-    for D = 2, about 2 ln D for large D."""
+    """Without an MLP, some code prefers a subject's R answers to their D - 1 rivals each if there
+    are R delta_0(D) dimensions, and up to a narrow transition only if. That is half a dimension per
+    answer for D = 2, and about 2 ln D for large D."""
     return torch.tensor([measured.subject_code_exists(rng, **cell) for rng in block.rngs])
 
 

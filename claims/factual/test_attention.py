@@ -22,7 +22,7 @@ DIM = rc.on(theory.attention_dim)
 
 
 def by_attention(rng: np.random.Generator, facts: task.Facts, length: int = LENGTH) -> Tensor:
-    """Which facts attention recalls, (S, R), with a head for every two tokens."""
+    """Return which facts attention recalls, (S, R), with a head for every two tokens."""
     weights = constructions.attention_only(facts, head_dim=2)
     return recalled(rng, facts, weights, length=length)
 
@@ -34,7 +34,7 @@ all_by_attention = measuring(
 
 
 def selective_dim(cell: rc.Cell) -> float:
-    """The predicted dimension at which heads mistake no token; those of all tokens, if not told."""
+    """Predicted dimension at which heads mistake no token; by default, none of all tokens."""
     tokens, group = 2 * cell["subjects"], cell["group"]
     heads = cell.get("heads", tokens // group)
     return theory.selective_dim(group, heads, 2 * tokens + 1, margin=MARGIN)
@@ -81,7 +81,7 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
 )
 def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A head that scores the g tokens of its group 1 and EOS tau is misled by no other token once d
-    exceeds about (g + tau^2)(1 + 2 ln(VH)/tau^2): of the order of the group, not of the
+    exceeds about (g + tau^2)(1 + 2 ln(VH)/tau^2). This is of the order of the group, not of the
     vocabulary."""
 
     def run(rng: np.random.Generator, facts: task.Facts) -> bool:
@@ -183,7 +183,7 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         ),
         rc.at(
             "plain-sum",
-            "noise n/d in place of n/(d - n): codes that do not solve for their answers",
+            "noise n/d instead of n/(d - n): codes that do not solve for their answers",
             dim=lambda cell: cell["dim"] + max(cell["relations"], cell["answers"]),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Beyond the theorems of paper B: which assumptions can be relaxed? Exploratory: fails no run.
+"""Assumptions of paper B's theorems, relaxed one at a time. Exploratory: fails no run.
 
 Sizes, steps and rates were chosen by pilots of the flows, which involve no chance.
 """
@@ -201,7 +201,7 @@ def left(path: learning.Losses) -> Tensor:
     "by when the theorem's model has learned the facts",
 )
 def noise_subjects(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Where noise tokens are subjects too, the facts are still learned."""
+    """The facts are still learned when noise tokens are subjects too."""
     problem = facts(cell, block)
     counts = relaxed.noisy_pairs(problem, block.rngs, 4)
     return left(descended(problem, counts=counts, rate=0.1, most=5 * STEPS))
@@ -214,7 +214,7 @@ def noise_subjects(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime="random answers out of the same four for both relations; 600 steps at rate 0.5",
 )
 def shared_answers(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Where all relations choose among the same answers, the facts are still learned."""
+    """The facts are still learned when all relations choose among the same answers."""
     return left(descended(relaxed.answers_shared(facts(cell, block), block.rngs), most=STEPS))
 
 
@@ -247,8 +247,8 @@ def recalls_all(rng: np.random.Generator, known: task.Facts, bits: int | None = 
     "uniform embeddings: overlap 0.1",
 )
 def overlapping_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Where all embeddings have a component in common, of mean product 0.1, attention stores all
-    facts from the same dimension on."""
+    """Attention stores all facts from the same dimension on when all embeddings have a component in
+    common, of mean product 0.1."""
     return each(
         cell, block, lambda rng, known: recalls_all(rng, relaxed.overlapping(known, rng, 0.1))
     )

@@ -1,4 +1,5 @@
-"""For the sceptical reader: what a weight of a trained language model holds, in small.
+"""A small version of a question from the literature: how many bits a trained language model stores
+per weight.
 
 Exploratory, and in the full tier alone: fifteen trainings take 81 minutes of one core.
 """
@@ -10,15 +11,15 @@ from claims.common import relaxing, table
 from simulation.factual import language_model
 
 
-@relaxing("two bits a weight", replicates=5)(
+@relaxing("two bits per weight", replicates=5)(
     "G.beyond-language-model",
     "Bits per weight of a small language model trained on biographies",
     "millions of weights, and more: 15,000 to 44,000",
     source=rc.Source("G", "G9", provenance="stated", reference="simulation/factual"),
     predict=lambda _: 2.0,
     latex=r"\frac1P\left(N\log_2\frac{N_0}{e^{p_1}}+N\log_2\frac{S_0}{e^{p_2}}\right)=2",
-    regime="two layers of softmax attention, norms, GELU networks, AdamW; three sizes, each shown "
-    "as many people as are near what it holds, 500 times; pilots under seed 1001 chose people, "
+    regime="two layers of softmax attention, norms, GELU networks, AdamW. Each of three sizes is "
+    "shown nearly as many people as it holds, 500 times. Pilots under seed 1001 chose people, "
     "rate and exposures: 0.86 bits at width 16, and 0.98 at 32 after 400",
     cells={"full": table("width people_count", (16, 384), (24, 640), (32, 1024), exposures=500)},
     rule=rc.MeanRatio(rc.Region(0.8, 1.2), observable="bits"),
@@ -28,13 +29,14 @@ from simulation.factual import language_model
     dtype="float32",
 )
 def language_model_bits(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Softmax attention, layer norm, MLPs and AdamW, all that the constructions leave out, on facts
-    in sentences; bits by the published estimator, over all weights, embeddings among them.
+    """The model has all that the constructions leave out: softmax attention, layer norm, MLPs and
+    AdamW. It learns facts in sentences. Bits follow the published estimator, over all weights,
+    embeddings included.
 
-    It cannot show what large models hold: here the embeddings are a third of the weights, and every
-    attribute has few values. Nor what longer training adds. All facts that a model is shown come to
-    1.07, 0.98 and 1.00 bits a weight, so that two bits are out of reach, and a model that holds
-    nearly all of them may have room for more: in pilots on twice as many people the smallest model
-    held 0.79 bits a weight, and the second 1.09.
+    It cannot show how much large models store: here the embeddings are a third of the weights, and
+    every attribute has few values. Nor does it show what longer training adds. The facts in the
+    training data amount to 1.07, 0.98 and 1.00 bits per weight, so two bits are out of reach. A
+    model that stores nearly all of them may have room for more. In pilots on twice as many people
+    the smallest model stored 0.79 bits per weight, and the second 1.09.
     """
     return block.draw(language_model.bits_per_weight, cell)

@@ -136,9 +136,9 @@ values_for_width = compressed(
     },
     replicates=(32, 4096),
     rule=rc.CriticalLocation(rc.Region(0.85, 1.05), scan="width", target=0.75),
-    why="""The theory states an accuracy up to 0.02 low, which makes the width up to 12%
-        high where two dimensions let the accuracy rise slowly, and 0.005 for its own draws, 3%:
-        0.85 to 1.03, and a little above.""",
+    why="""The theory states an accuracy up to 0.02 low. Where two dimensions let the accuracy rise
+        slowly, that makes the width up to 12% high. The theory's own draws add 0.005, or 3%: 0.85
+        to 1.03, and a little above.""",
     controls=(
         rc.times(1.27),
         rc.at("free", "the width that orthogonal codes need, whatever d_h", head_dim=10**4),

@@ -69,8 +69,8 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
     cells={"smoke": UNEVEN[:1], "standard": UNEVEN},
     replicates=(13, 208),
     rule=rc.OneSided(lower=0.5, method=rc.Betting()),
-    why="a plateau is at its dictionary's entropy if it is within 0.03 of it, for the remainder of "
-    "the first stage, 0.01 to 0.02 as for product dictionaries; more than half must be: where "
+    why="a plateau is at its dictionary's entropy if it is within 0.03 of it. The remainder of the "
+    "first stage is 0.01 to 0.02, as for product dictionaries. More than half must be: where "
     "chance gives two stages one time, there is no plateau",
     controls=(
         rc.reads("log-D", "the plateau is log D", "at_log_D"),

@@ -174,9 +174,9 @@ def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
     rule=MOST,
     why="a run's drop is at a boundary if it is half done within 3% of it, the width of the drawn "
     "boundaries, about 100 steps. More than half of the runs must be",
-    refuted="The drops are half done at steps 1689 and 4381, 6% and 12% before the boundaries. "
-    "The shading is right as a picture of three stages, each of which it lets end when its drop is "
-    "visibly over: 16% of the relations' loss is left at step 1800, 4% of the subjects' at 5000.",
+    refuted="The drops are half done at steps 1689 and 4381, 6% and 12% before the boundaries. As "
+    "a picture of three stages the shading is right: it ends a stage when the drop is visibly "
+    "over. At step 1800 16% of the relations' loss is left, at step 5000 4% of the subjects'.",
     plot=rc.Plot(x="steps", y_label="share of runs half done at the boundary", log=""),
 )
 def published_boundaries(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:

@@ -23,7 +23,7 @@ flow_claim = partial(
 
 
 def curve(sizes: Triple, *parts: float) -> tuple[rc.Cell, ...]:
-    """These S, R, D at parts of the second stage's half time."""
+    """Cells of these S, R, D at parts of the second stage's half time."""
     (cell,) = shapes(sizes)
     return tuple(
         cell.replace(time=round(part * max(sequential.stage_times(cell)), 2)) for part in parts
@@ -65,8 +65,8 @@ def steps_only(cell: rc.Cell) -> float:
 )
 def flow_loss_curve(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The flow of all attention weights and values reduces to one variable for the relations and
-    one for the subjects, which do not see each other; noise, EOS and a common shift of values drop
-    out."""
+    one for the subjects. The two do not see each other; noise, EOS and a common shift of values
+    drop out."""
     problem = task(cell, block)
     path = learning.flow(problem, shifted(problem), duration=cell["time"], steps=600)
     return problem.losses(end(path)).total
@@ -76,7 +76,7 @@ BOTH_ORDERS = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 16, 4), (8, 12, 8))
 
 
 def growth_only(cell: rc.Cell) -> float:
-    """When a stage that grows exponentially, without saturation, is at q = 1."""
+    """Time at which a stage that grows exponentially, without saturation, is at q = 1."""
     rate = theory.relation_rate if cell["stage"] == "relation" else theory.subject_rate
     return math.log(2 / SMALL**2) / 2 / rate(theory.Sizes.of(cell))
 
@@ -147,8 +147,8 @@ ORDERS = shapes(
     regime=theory.ORDERED.searched("on the grid both sides of the boundary"),
     cells={"standard": timed(ORDERS)},
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
-    why="the order is exact but for a few per cent in the ratio of times: it must be "
-    "right at every point of this grid, which has none so near to the boundary",
+    why="the order is exact but for a few per cent in the ratio of times. It must be right at "
+    "every point of this grid, for no point is so near to the boundary",
     controls=(
         rc.Control("relations-always", "relations come first", lambda cell: "relation"),
         rc.Control(
@@ -160,7 +160,7 @@ ORDERS = shapes(
     plot=rc.Plot("map", x="relations", group=("subjects",), log="x"),
 )
 def order(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Which stage comes first depends on the sizes: with many relations and few subjects the model
+    """The sizes decide which stage comes first: with many relations and few subjects the model
     learns from the subject alone before it looks at the relation. (Compared: 1/half time.)"""
     losses = whole_flow(cell, task(cell, block))
     return {name: 1 / learning.half_step(path) for name, path in vars(losses).items()}

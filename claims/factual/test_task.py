@@ -39,9 +39,9 @@ TASKS = shapes((16, 4, 8), (64, 8, 8), (32, 16, 4), dim=8)
     ),
 )
 def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """A prompt holds one subject and one relation, which determine the answer; the answer to
-    relation r lies in block r of R disjoint blocks of D; and a predictor that knows the subject
-    alone is right for one relation in R, whatever it answers."""
+    """A prompt holds one subject and one relation, which determine the answer. The answer to
+    relation r lies in block r of R disjoint blocks of D. A predictor that knows the subject alone
+    is right for one relation in R, whatever it answers."""
     errors: dict[str, list[float]] = {"error": [], "relation": [], "subject": []}
     for rng in block.rngs:
         facts = task.draw(rng, **{name: cell[name] for name in (*NAMES, "dim")})

@@ -1,16 +1,16 @@
-"""B4, B8: how many facts a weight stores once a transformer is trained by gradient descent.
+"""B4, B8: facts stored per weight once a transformer is trained by gradient descent.
 
 The released code looks for the largest number of facts, S = R, of which a model recalls 99%, by
-bisection with one run for each size. Here a ladder of sizes, with two dozen runs each, brackets
-that number: the size at which most runs turn from success to failure. As published, each size takes
-the best of three learning rates.
+bisection with one run for each size. Here two dozen runs at each of several test sizes bracket that
+number: the size at which most runs turn from success to failure. As published, each size takes the
+best of three learning rates.
 
 Forecast, in core seconds: with the short training, a size that no model recalls takes 24 models of
-three rates and 4096 steps each, 11 s for each block of three on cores that other work shared; a
-size that all recall takes a quarter of that. With the published training a rate takes a model 15 s
-at d = 16 and 31 s at d = 32 (measured, 13 models in a batch), so that B.trained-line-constant takes
-some 70 minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all of it for runs that end in
-vain. d = 64 and 128 take some hundred hours and are meant for a GPU.
+three rates and 4096 steps each. A block of three takes 11 s on cores that other work shared; a size
+that all models recall takes a quarter of that. With the published training a rate takes a model 15
+s at d = 16 and 31 s at d = 32 (measured, 13 models in a batch). So B.trained-line-constant takes
+some 70 minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all of it for runs that fail in
+the end. The sizes d = 64 and 128 take some hundred hours and are meant for a GPU.
 """
 
 from functools import partial
@@ -91,8 +91,8 @@ capacity_exponent = to_90(
     },
     replicates=(24, 96),
     rule=exponent(1.0, 0.3),
-    why="one logarithm, SR ln(SR RD) in proportion to the weights, makes the exponent "
-    "0.87 at these sizes; ladders that span a factor of 1.7 each add 0.2",
+    why="one logarithm, SR ln(SR RD) in proportion to the weights, makes the exponent 0.87 at "
+    "these sizes; test sizes that span a factor of 1.7 at either end add 0.2",
     controls=(
         rc.Control("dimension", "facts in proportion to d, exponent 1/2", rule=exponent(0.5, 0.15)),
         rc.Control("three-halves", "exponent 3/2", rule=exponent(1.5, 0.15)),

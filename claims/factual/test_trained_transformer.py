@@ -44,8 +44,8 @@ def no_gain(weights: str) -> rc.OneSided:
     },
     replicates=(13, 104),
     rule=rc.OneSided(lower=0.5, observable="both_gain", method=rc.Betting()),
-    why="a gain is one of a tenth of the facts, far above what the test prompts leave to chance; "
-    "no theory gives its size; more than half of the runs must have both",
+    why="a gain means a tenth of the facts, far above what the test prompts leave to chance. No "
+    "theory gives its size. More than half of the runs must have both",
     controls=(
         rc.Control("only-attention", "a wider MLP gains nothing", rule=no_gain("mlp")),
         rc.Control("only-mlp", "more attention gains nothing", rule=no_gain("attention")),
@@ -54,8 +54,8 @@ def no_gain(weights: str) -> rc.OneSided:
     dtype="float32",
 )
 def either_weights(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Weights added to the attention alone, and weights added to the MLP alone, let most trained
-    transformers recall a tenth of the facts that they did not: both kinds store them."""
+    """Weights added to the attention alone let most trained transformers recall a tenth of the
+    facts more, and so do weights added to the MLP alone. Both kinds of weights store facts."""
     small = trained(cell, block)
     attention = trained(cell.replace(heads=16, head_dim=4), block) >= small + 0.1
     mlp = trained(cell.replace(width=128), block) >= small + 0.1
@@ -149,7 +149,7 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
     dtype="float32",
 )
 def trade_off(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Facts can be stored in the value matrices or in the MLP: models of the same number of weights
-    mostly recall them with a wide MLP and few heads or with many heads and hardly an MLP, once
-    y + x/2 is large enough, and x not too small."""
+    """Facts can be stored in the value matrices or in the MLP. Models with equally many weights
+    mostly recall them with a wide MLP and few heads, or with many heads and hardly an MLP, once y +
+    x/2 is large enough and x not too small."""
     return (trained(cell, block, rates=[RATE]) >= 0.99).double()

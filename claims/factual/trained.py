@@ -1,4 +1,5 @@
-"""What claims about trained transformers share: sizes, budgets, the published way to train.
+"""Shared parts of the claims about trained transformers: sizes, budgets, the published way to
+train.
 
 The released code of paper B trains with batches of 1024 prompts for 16384 steps, tests after every
 128, and takes the best of three learning rates. The figure of the boundary between attention and
@@ -48,8 +49,9 @@ def within(cell: rc.Cell, capacity: float) -> float:
 def trained(
     cell: rc.Cell, block: rc.Block, target: float = 0.99, rates: Sequence[float] = RATES
 ) -> Tensor:
-    """Accuracy of a cell's model, trained anew in every replicate until it reaches the target;
-    the best of several rates, of which those after the first cost nothing where it is reached."""
+    """Accuracy of a cell's model, trained afresh in every replicate until it reaches the target.
+    The best of several rates counts; rates after the first cost nothing where the target is
+    reached."""
     run: dict[str, Any] = {name: cell[name] for name in ("dim", "batch", "steps")}
     run["sizes"] = sizes(cell)
     return block.draw(train_best, run, learning_rates=rates, target=target).accuracy

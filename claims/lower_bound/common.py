@@ -1,4 +1,4 @@
-"""What the claims on the lower bound share: their source, and the panel's accuracy."""
+"""Shared parts of the claims on the lower bound: their source, and the panel's accuracy."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -43,9 +43,9 @@ def critical_rungs(
     region: rc.Region,
     between: tuple[float, ...] = (0.4,),
 ) -> tuple[rc.Cell, ...]:
-    """Ladders at a region for critical values: its edges, rungs between them, one beyond each.
+    """Cells for critical values: at the edges of a region, between them, and once beyond each.
 
-    Those between lie on either side of the middle, at these shares of the way to an edge.
+    The shares `between` place cells on either side of the middle, as parts of the way to an edge.
 
     ``predict`` may read the scanned parameter, and ignores it.
     """

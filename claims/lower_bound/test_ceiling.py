@@ -149,7 +149,7 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot(x="samples", y_label="accuracy", log=""),
 )
 def exact_arithmetic_beats(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A decoder of infinite precision reads the counts off one real number and exceeds what the
-    ceiling allows: the lower bound is about a gradient with Gaussian noise or finite precision."""
+    """A decoder of infinite precision reads the counts off one real number and exceeds the ceiling.
+    The lower bound is about a gradient with Gaussian noise or finite precision."""
     seen = block.draw(gradient_channel.discrete, cell)
     return gradient_channel.estimator_accuracy(seen, exact_arithmetic.labels)

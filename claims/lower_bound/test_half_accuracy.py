@@ -93,7 +93,7 @@ FINITE = rc.Region(0.8, 0.98)
 
 
 def from_base(cell: rc.Cell, name: str) -> float:
-    """How many times as large a size is as at the first corner."""
+    """Ratio of a size to its value at the first corner."""
     return cell.number(name) / BASE[name]
 
 

@@ -48,18 +48,18 @@ def revealed(cell: rc.Cell) -> float:
     cells={"smoke": NEARLY_TIGHT[:1], "standard": NEARLY_TIGHT},
     replicates=(1024, 32768),
     rule=rc.MeanRatio(rc.Region(0.82, 1.0), method=rc.Betting(0, math.lgamma(7))),
-    why="""Nobody can be told more than log 6! nats. Above 1 the bound would be violated. A map is
-        not Gaussian: pilots under seeds
-        of 1000 and above give 0.87 to 0.95 of the bound at such information.""",
+    why="""The map holds log 6! nats and no more. Above 1 the bound would be violated. A map is not
+        Gaussian: pilots under seeds of 1000 and above give 0.87 to 0.95 of the bound at such
+        information.""",
     controls=(
         rc.Control(
             "equal-counts",
-            "every label occurs equally often: N in place of N + V",
+            "every label occurs equally often: N instead of N + V",
             rc.on(
                 Problem, lambda p: channel.information(p) * p.samples / (p.samples + p.vocab_size)
             ),
         ),
-        rc.power("linear-in-d", "d in place of d^2", dim=-1),
+        rc.power("linear-in-d", "d instead of d^2", dim=-1),
     ),
     plot=rc.Plot("parity", y_label="information (nats)"),
 )

@@ -47,8 +47,9 @@ LENGTHS = rc.Regime(
     plot=rc.Plot(x="length", y_label="share of variance", log="xy"),
 )
 def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """One token explains at most 1/L of the variance of any feature of its sequence, so that a
-    layer of width m tells at most m/d times as much as none; d directions attain it."""
+    """One token explains at most 1/L of the variance of any feature of its sequence, so a layer of
+    width m carries at most m/d times as much as all of them. With d directions the bound is
+    attained."""
     return block.draw(feature_spectrum.shares, cell).leading
 
 

@@ -1,4 +1,5 @@
-"""What several claim files on memories share; what a simulation calls must not use theory."""
+"""Shared parts of the claim files on memories. Functions that a simulation calls must not use
+theory."""
 
 import torch
 

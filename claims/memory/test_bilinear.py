@@ -76,14 +76,14 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
             "the signal C_s alone",
             lambda cell: theory.leading_margin(**cell, cross_talk=0.0),
         ),
-        rc.at("other-power", "m^2 in place of m", width=lambda cell: cell["width"] ** 2 / 256),
+        rc.at("other-power", "m^2 instead of m", width=lambda cell: cell["width"] ** 2 / 256),
         rc.at("no-dimension", "d = 32, at which as many neurons say less", dim=32),
     ),
     plot=rc.Plot(x="width", y_label="smallest margin of a score", log="x", dear=True),
 )
 def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The smallest of N margins is signal less cross talk. At the published sizes the limit's
-    constants are up to 0.3 too high: quadratic features of d = 64 have hardly more directions than
+    constants are up to 0.3 too high. Quadratic features of d = 64 have hardly more directions than
     there are neurons, and a key of small features has less signal."""
     return block.draw(measured.answered, {**cell, "whitened": False})["margin"]
 
@@ -136,8 +136,9 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(kind="parity", y_label="bits per weight"),
 )
 def hebbian_bits(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Counted as for the other constructions: whitening doubles the bits of a readout weight and
-    more; the weights of the features, twice as many, are random and count for nothing. The median
-    of the draws is judged: in one of some 200 without whitening, the search by doubling stops below
-    half of it, because one of a few dozen facts is wrong, and these few would move a mean."""
+    """Bits are counted as for the other constructions. Whitening doubles the bits of a readout
+    weight, and more. The weights of the features, twice as many, are random and count for nothing.
+    The median of the draws is judged, because a few draws would move a mean: in one of some 200
+    without whitening, the search by doubling stops below half, since one of a few dozen facts is
+    wrong."""
     return block.draw(bits.bits_per_weight, cell)

@@ -1,4 +1,4 @@
-"""How many bits facts need, whatever the memory, and how many bits per weight memories reach."""
+"""Bits that facts need, whatever the memory, and bits per weight that memories reach."""
 
 import math
 from collections.abc import Callable
@@ -71,9 +71,9 @@ def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
     plot=rc.Plot(x="bits", y_label="accuracy of the best code", log=""),
 )
 def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Of all ways to encode four facts in B bits and to decode them, none exceeds the accuracy that
-    Fano's inequality allows; the best beat a table, and with no bit or a bit per fact they reach
-    the bound."""
+    """No way to encode four facts in B bits and to decode them exceeds the accuracy that Fano's
+    inequality allows. The best codes beat a table; with no bit or a bit per fact they reach the
+    bound."""
     return torch.full((block.replicates,), measured.best_code_accuracy(**cell), dtype=block.dtype)
 
 
@@ -185,8 +185,8 @@ quantised = partial(
     size=lambda c: 3 * (c["facts"] * c["outputs"] + c["dim"] ** 2),
 )
 def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory of weights of few bits is a code of that many bits, so that Fano's inequality bounds
-    its accuracy; Hebbian weights of one bit use about a tenth of it."""
+    """A memory with weights of few bits is a code of that many bits, so Fano's inequality bounds
+    its accuracy. Hebbian weights of one bit use about a tenth of it."""
     return block.draw(measured.quantised_memory, cell).accuracy
 
 
@@ -248,7 +248,7 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(kind="parity", y_label="bits per weight"),
 )
 def bits_per_parameter(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory stores a fixed fraction of a bit per weight, which grows slowly with its size: 0.18
-    for sums of outer products of 64-bit weights, 0.11 if only their signs are kept. Weights of k
-    bits bound it by k; no theorem gives a bound for real weights."""
+    """A memory stores a fixed fraction of a bit per weight, which grows slowly with its size. Sums
+    of outer products store 0.18 with 64-bit weights, and 0.11 if only their signs are kept. Weights
+    of k bits bound it by k; no theorem gives a bound for real weights."""
     return block.draw(measured.bits_per_weight, cell)

@@ -28,7 +28,7 @@ def rungs(
     *numbers: int,
     to: Callable[[float], int] | None = None,
 ) -> tuple[rc.Cell, ...]:
-    """Rungs at these multiples of a predicted dimension, for so many associations."""
+    """Cells at these multiples of a predicted dimension, for so many associations."""
     return rc.ladder(rc.grid(associations=numbers), "dim", rc.on(law), factors, to=to)
 
 
@@ -41,7 +41,7 @@ whole = partial(rungs, memory.all_dim_asymptotic, CLOSE, to=round)
 
 
 def capacities(*dims: int) -> tuple[rc.Cell, ...]:
-    """Rungs around the number of associations that are all recalled."""
+    """Cells around the number of associations that are all recalled."""
     factors = (0.87, 0.94, 1.06, 1.14)
     return rc.ladder(rc.grid(dim=dims), "associations", rc.on(memory.capacity), factors)
 

@@ -25,13 +25,13 @@ def sizes(*points: tuple[int, ...]) -> tuple[rc.Cell, ...]:
 
 
 def ranks(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Rungs around the rank at which half of the associations are recalled."""
+    """Cells around the rank at which half of the associations are recalled."""
     return rc.ladder(sizes(*points), "width", rc.on(memory.half_rank), RANKS)
 
 
 def large(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Rungs of d = m around that at which half of so many associations are recalled, and how many
-    of them are asked for."""
+    """Cells of d = m around the width at which half of so many associations are recalled, and the
+    number of queries asked."""
     return rc.ladder(table("associations queries", *points), "dim", rc.on(memory.half_dim), DIMS)
 
 

@@ -39,12 +39,12 @@ def small_shares(cell: rc.Cell) -> float:
 
 
 def rungs(*corners: rc.Cell) -> tuple[rc.Cell, ...]:
-    """Rungs around the number of pairs that can be retrieved listwise."""
+    """Cells around the number of pairs that can be retrieved listwise."""
     return rc.ladder(corners, "associations", critical, EDGES)
 
 
 def beyond(*dims: int) -> tuple[rc.Cell, ...]:
-    """Rungs at what is necessary, and well below."""
+    """Cells at the necessary size, and well below."""
     return rc.ladder(rc.grid(dim=dims), "associations", necessary, NEEDED)
 
 
@@ -105,8 +105,8 @@ reported_load = listwise(
     },
     rule=rc.CriticalLocation(rc.Region(1.02, 1.28), scan="associations", rising=False),
     why="""The finite-size equation of C.listwise-capacity is 4% to 8% above its limit at these
-        sizes, and what it leaves out is another 2% to 15%: 1.06 to 1.24, with 3% on either
-        side for whole pairs and the replicates.""",
+        sizes, and it leaves out another 2% to 15%. That makes 1.06 to 1.24, with 3% on either side
+        for whole pairs and the replicates.""",
     replicates=(24, 384),
     controls=(
         rc.times(1.35, "more", "35% more pairs"),

@@ -1,7 +1,7 @@
-"""MLP associative memories that are constructed: accuracy, width, capacity, and ReLU features.
+"""Constructed MLP associative memories: accuracy, width, capacity, and ReLU features.
 
 All sizes are of order 10 to 1000, where the capacities of the limit, N log N ~ md, are not reached
-yet: the claims test the law of finite size, and say where the limit is.
+yet. The claims test the law of finite size, and say where the limit is.
 """
 
 import math
@@ -36,12 +36,12 @@ critical_width, capacity = rc.on(mlp.critical_width), rc.on(mlp.capacity)
 
 
 def widths(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
-    """A ladder around the width from which all associations are right."""
+    """Cells around the width from which all associations are right."""
     return rc.ladder(settings, "width", critical_width, (0.86, 0.94, 0.98, 1.02, 1.06, 1.14))
 
 
 def below_limit(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
-    """A ladder below the width that the limit's law asks for."""
+    """Cells below the width that the limit's law requires."""
     factors = (0.66, 0.73, 0.78, 0.82, 0.87, 0.96)
     return rc.ladder(settings, "width", rc.on(mlp.asymptotic_width), factors)
 
@@ -59,7 +59,7 @@ def middle(*parts: float) -> tuple[rc.Cell, ...]:
 def anchored(
     shape: Callable[[rc.Cell], float], law: Callable[[rc.Cell], float], base: rc.Cell
 ) -> Callable[[rc.Cell], float]:
-    """What goes with a power law `shape` and is right at the base."""
+    """Return the power law `shape`, scaled to be right at the base."""
     return lambda cell: law(base) * shape(cell) / shape(base)
 
 
@@ -227,9 +227,9 @@ memory_asymptotic = all_right(
     cells=tiers(below_limit, smoke=LIMIT[:1], standard=LIMIT),
     replicates=(64, 1024),
     rule=rc.CriticalLocation(rc.Region(0.73, 0.87), scan="width"),
-    why="""the approach to the limit is logarithmic: the theory of finite size puts the ratio at
-        0.78 and 0.82 in this grid, and states 3% of its own: 0.757 to 0.845; the rest is for the
-        replicates to tell""",
+    why="""the approach to the limit is logarithmic. The theory of finite size puts the ratio at
+        0.78 and 0.82 in this grid. Its own error of 3% makes that 0.757 to 0.845; the rest allows
+        for sampling error""",
     controls=(
         rc.times(1.22, "ten", "md = 9.8 N log N"),
         rc.times(0.25, "two", "md = 2 N log N, the conjectured optimum of linear memories"),
@@ -335,9 +335,9 @@ relu_floor = share_right(
     dtype="float32",
 )
 def relu_projection(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """With plain ReLU features every input overlaps every other by 1/pi of its own square, so that
-    each answer is mostly the sum of all outputs; taking constant and linear parts off gains more
-    than half of the associations."""
+    """With plain ReLU features every input overlaps every other by 1/pi of its own square, so each
+    answer is mostly the sum of all outputs. Removing constant and linear parts gains more than half
+    of the associations."""
     projected = block.draw(constructed, cell, features="relu")["accuracy"]
     plain = block.draw(constructed, cell, features="plain relu")["accuracy"]
     return {"projected": projected, "plain": plain, "difference": projected - plain}

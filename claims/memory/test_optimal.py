@@ -56,12 +56,12 @@ def points(counts: Mapping[int, tuple[int, ...]], **more: bool) -> tuple[rc.Cell
 
 
 def rungs(factors: tuple[float, ...], *dims: int, **more: bool) -> tuple[rc.Cell, ...]:
-    """Rungs around the number of pairs that the best memory stores."""
+    """Cells around the number of pairs that the best memory stores."""
     return rc.ladder(rc.grid(dim=dims, **more), "associations", critical, factors)
 
 
 def beside(constant: float, *dims: int, **more: bool) -> tuple[rc.Cell, ...]:
-    """Rungs at the edges of a region around d^2 = constant n log n, and around the true number."""
+    """Cells at the edges of a region around d^2 = constant n log n, and around the true number."""
     points, line = rc.grid(dim=dims, **more), rc.on(theory.associations_on_line, constant=constant)
     literal = rc.ladder(points, "associations", line, LITERAL)
     return literal + rc.ladder(points, "associations", critical, ACROSS)
@@ -210,11 +210,10 @@ asymptote = storable(
     rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
     why="15% would make a law of the limit useful at these sizes",
     replicates=(32, 512),
-    refuted="""This says nothing against the limit. The constant d^2 / (n log n) at capacity is
-        0.85 at d = 8, 0.94 at 16, 1.10 at 64 and 1.17 at 128, and creeps towards 2 with
-        corrections in 1/log n, so that the best memory stores almost twice the pairs that the
-        asymptotic law allows. The theory that has this limit, C.optimal-capacity, holds at every
-        size.""",
+    refuted="""This says nothing against the limit. The constant d^2 / (n log n) at capacity is 0.85
+        at d = 8, 0.94 at 16, 1.10 at 64 and 1.17 at 128. It creeps towards 2, with corrections in
+        1/log n. So the best memory stores almost twice the pairs that the asymptotic law allows.
+        The theory that has this limit, C.optimal-capacity, holds at every size.""",
     plot=CAPACITY["plot"],
 )
 
@@ -261,10 +260,10 @@ published_line = by_training(
     rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
     why="a line that describes the data should pass within 15% of them",
     replicates=(26, 416),
-    refuted="""The line is drawn to show that N log N is proportional to d^2, and its constant
-        fits the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities
-        is not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16, so that the smallest
-        memories store up to a third more than the line says.""",
+    refuted="""The line is drawn to show that N log N is proportional to d^2, and its constant fits
+        the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities is
+        not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16. So the smallest memories
+        store up to a third more than the line says.""",
     plot=OF_RUNS,
 )
 

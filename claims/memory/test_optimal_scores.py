@@ -1,4 +1,4 @@
-"""How the best linear memory stores: where its right scores lie, and its weights' spectrum."""
+"""Inside the best linear memory: its right scores, and the spectrum of its weights."""
 
 import math
 from functools import partial

@@ -28,7 +28,7 @@ labelled = measuring(lambda cell, block: measured.random_labels(block.rngs, **ce
 
 
 def rungs(*dims: int) -> tuple[rc.Cell, ...]:
-    """Rungs around two patterns a weight."""
+    """Cells around two patterns per weight."""
     return rc.ladder(rc.grid(dim=dims), "patterns", CAPACITY, FACTORS)
 
 
@@ -119,6 +119,6 @@ cover_capacity = labelled(
     plot=rc.Plot(x="dim", y_label="patterns per weight", log=""),
 )
 def binary_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With weights of one bit the last pattern that can be stored is, in the limit of many weights,
-    the 0.83rd a weight: less than the bit that each weight has."""
+    """With weights of one bit the perceptron stores, in the limit of many weights, 0.83 patterns
+    per weight: less than the bit that each weight has."""
     return measured.binary_patterns(block.rngs, **cell) / cell.number("dim")

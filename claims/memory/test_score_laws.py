@@ -75,9 +75,9 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     dtype="float32",
 )
 def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """True scores and each rival's are normal; the margin, true score less the largest rival, is
-    not the limit's at these sizes, but that of a true score against n - 1 rivals that share the
-    length of the memory's answer."""
+    """True scores and each rival's scores are normal. The margin is the true score less the largest
+    rival's. At these sizes its law is not the limit's: a true score competes with n - 1 rivals that
+    share the length of the memory's answer."""
     own, rivals = _scored(cell, block)
     return {"own": own, "rival": rivals[:, 0], "lead": own - rivals.amax(1)}
 
@@ -118,7 +118,8 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     dtype="float32",
 )
 def percentile_profile(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Of n - 1 rivals, independent given the length of the memory's answer, a true score exceeds a
-    share that spreads over all places: the first is common, and the last is not excluded."""
+    """A true score exceeds some share of the n - 1 rivals, which are independent given the length
+    of the memory's answer. This share spreads over all places: the first is common, and the last is
+    not excluded."""
     own, rivals = _scored(cell, block)
     return (rivals < own[:, None]).sum(1).to(block.dtype)

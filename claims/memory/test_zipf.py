@@ -234,7 +234,7 @@ power_exponent_p = stored(
 )
 def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The less the frequent tokens dominate a memory that stores no more than fit, the more of them
-    it recalls: here even square-root weights, the better of the two above, do worse."""
+    it recalls. Here even square-root weights, the better of the two above, do worse."""
     rooted = cell.replace(stored=TOKENS, power=0.5)
     return (block.draw(error, cell) < block.draw(error, rooted)).double()
 
@@ -295,8 +295,8 @@ finite_data = with_fresh(
     cells={"smoke": DATA[:3], "standard": DATA},
     rule=rc.MeanRatio(rc.Region(0.92, 1.08), method=rc.Student(spent=0.25)),
     why="""The theory states 5% of the error; the rest is statistical. Where the most frequent
-        tokens fail in few memories the error is skewed: a t interval spends a quarter of its level
-        there to keep its promise.""",
+        tokens fail in few memories the error is skewed: there a t interval uses a quarter of its
+        level, so that it errs as rarely as it states.""",
     replicates=(1024, 2048),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),

@@ -1,4 +1,4 @@
-"""What claims about flows share: the whole model in a cell's embeddings, and how long it runs.
+"""Shared parts of the claims about flows: the whole model in a cell's embeddings, and its duration.
 
 Functions that simulate use no theory: a claim whose simulation reached it would be refused.
 """
@@ -55,7 +55,7 @@ def tuple_of(cell: rc.Cell) -> str:
 
 
 def time_of(cell: rc.Cell, part: theory.Part, error: float = 0.1) -> float:
-    """When a part's error has fallen to this."""
+    """Time at which a part's error has fallen to this."""
     return theory.learning_time(
         theory.Facts.of(cell), part, flow=cell["flow"], error=error, embeddings=tuple_of(cell)
     )
@@ -138,7 +138,7 @@ def end(
 
 @dataclass(frozen=True)
 class Times:
-    """When subjects and relations are learned, each (replicates,)."""
+    """Times at which subjects and relations are learned, each (replicates,)."""
 
     subject: Tensor
     relation: Tensor
@@ -147,7 +147,7 @@ class Times:
 def learning_times(
     cell: rc.Cell, block: rc.Block, *, steps: int = 300, error: float = 0.1
 ) -> Times:
-    """When the model makes the error for the first time, within the cell's duration."""
+    """Times at which the model first makes the error, within the cell's duration."""
     model, times = learner(cell, block), flows.clock(cell["duration"], steps)
     odds = flows.followed(model, path(cell, model, times))
     return Times(

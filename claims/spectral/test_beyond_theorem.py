@@ -1,4 +1,4 @@
-"""Beyond the theorem: which assumptions can be relaxed? Exploratory, and never fails a run.
+"""Assumptions of the theorem, relaxed one at a time. Exploratory, and never fails a run.
 
 The theorem has orthonormal embeddings, a start on the manifold, population gradients and
 infinitesimal steps.
@@ -27,7 +27,7 @@ is unstable; with 40, 30 and 20 steps 1, 8 and 75 of 512 were."""
 
 
 def within(low: float, high: float) -> rc.MeanRatio:
-    """The mean over replicates, of which there are too few for a t interval to spend all."""
+    """Rule for the mean over replicates, too few for a t interval to use its whole level."""
     return rc.MeanRatio(rc.Region(low, high), method=rc.Student(spent=0.1))
 
 
@@ -86,8 +86,8 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     regime="embeddings of mean square overlap 1/d, d twice their number",
     replicates=(64, 512),
     rule=rc.Quantile(rc.Region(0.75, 1.33)),
-    why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here; in pilots "
-    "0.88 for gradient flow, which a region from 0.8 left undecided, and a mean of 0.81 with half "
+    why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here. In pilots "
+    "gradient flow had 0.88, which a region from 0.8 left undecided, and a mean of 0.81 with half "
     "as many dimensions",
 )
 def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -187,7 +187,7 @@ def falling(rate: float) -> tuple[rc.Cell, ...]:
 
 
 def decay_rate(cell: rc.Cell, block: rc.Block, rule: str) -> Tensor:
-    """By how much the subjects' log odds grow per square of the time."""
+    """Growth of the subjects' log odds per square of the time."""
     model, path = stepped(cell, block, rule)
     points = [model.odds(at).subject for at in path]
     begin, end = cell.number("begin"), cell.number("duration")
@@ -268,8 +268,8 @@ def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     "sign flow: Adam",
     regime="full batches, a rate of 0.01, from the manifold; rounding errors of the gradient count "
     "as zero",
-    why="narrow enough to tell the four from one another. In pilots rounding errors, where "
-    "they were left in, broke it: 0.62 for OHH in place of 0.30, 1.15 for HOH in place of 2.44",
+    why="narrow enough to tell the four from one another. In pilots rounding errors, where they "
+    "were left in, broke it: 0.62 for OHH instead of 0.30, 1.15 for HOH instead of 2.44",
 )
 def adam(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Adam learns subjects and relations at times of the ratio that sign flow, its limit, has."""

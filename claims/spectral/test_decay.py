@@ -1,4 +1,4 @@
-"""How fast the errors fall once the facts are learned: 1/(T log T), or exp(-T^2 / const) (D3).
+"""Decay of the errors once the facts are learned: 1/(T log T), or exp(-T^2 / const) (D3).
 
 The flows are deterministic, and start on the manifold of equal coordinates.
 """

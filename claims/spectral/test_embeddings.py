@@ -29,7 +29,8 @@ RUNS = {"gradient": 150.0, "spectral": 5.0, "sign": 1.5}
 
 
 def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
-    """How far two runs are from the same matrices, relative to the largest entry, (replicates,).
+    """Distance between two runs from the same matrices, relative to the largest entry,
+    (replicates,).
 
     One has one-hot embeddings; the other the same start in random orthonormal embeddings, and its
     result is turned back. The start is off the manifold, so that no symmetry of the task helps.
@@ -153,9 +154,9 @@ def quarter_root(cell: rc.Cell) -> float:
     plot=rc.Plot("parity", y_label="ratio of learning times", log="xy"),
 )
 def sign_ratios(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Each block of W_OV and W_KQ moves at a constant speed, of which the embeddings decide how
-    much goes into answering: what is spread over many coordinates is learned at another speed
-    than what has one. HOH's ratio grows as the root of R, up to a logarithm."""
+    """Each block of W_OV and W_KQ moves at a constant speed. The embeddings decide how much of it
+    goes into answering: a fact that is spread over many coordinates is learned at another speed
+    than a fact with one. HOH's ratio grows as the root of R, up to a logarithm."""
     return learned_ratio(cell, block, 200)
 
 

@@ -1,4 +1,4 @@
-"""How much later subjects are learned than relations, under gradient and spectral flow (D1, D2).
+"""Lag of subjects behind relations, under gradient and spectral flow (D1, D2).
 
 The flows are deterministic, and start on the manifold of equal coordinates.
 """
@@ -49,7 +49,7 @@ def root(cell: rc.Cell) -> float:
 
 
 def growth_only(cell: rc.Cell) -> float:
-    """When x is log(9 (S - 1)) after exponential growth at the first rate of gradient flow."""
+    """Time at which x is log(9 (S - 1)), after growth at the first rate of gradient flow."""
     sizes_of = theory.Facts.of(cell)
     own, other = sizes_of.seen_from(cell["part"])
     rate = 2 * (own - 1) / own / theory.time_scale(sizes_of, cell["part"])
@@ -158,9 +158,9 @@ gradient_limit = ratio_in(600)(
     regime="a start of 1e-6, the smaller the nearer to the limit",
     cells={"standard": lasting(sizes(*EXPONENT_PAIRS, flow="gradient", start=1e-6))},
     rule=rc.Exponents({"subjects": 0.5, "relations": -0.5}, 0.12, method=rc.Deterministic()),
-    why="the closed form is 0.03 (S) and 0.10 (R) away from the limit on this grid, which is what "
-    "its logarithms, and R - 1 in place of R, leave; 0.06 and 0.12 from a start of 0.01. "
-    "From 0.01 at R = 4 it is 0.04 away in S at S = 256, 0.02 at 10^9 and 0.006 at 10^60",
+    why="the closed form is 0.03 (S) and 0.10 (R) away from the limit on this grid, because of its "
+    "logarithms, and of R - 1 instead of R. It is 0.06 and 0.12 away from a start of 0.01. From "
+    "0.01 at R = 4 it is 0.04 away in S at S = 256, 0.02 at 10^9 and 0.006 at 10^60",
     controls=(
         rc.power("fourth-root", "as the fourth root of S", subjects=-0.25),
         rc.power("three-quarters", "as R to the power -3/4", relations=-0.25),

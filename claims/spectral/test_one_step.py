@@ -1,4 +1,4 @@
-"""How many items one step of gradient descent, of Muon and of Newton's method stores."""
+"""Items stored by one step of gradient descent, of Muon and of Newton's method."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ COMPARED = GAUSSIAN.searched(
 
 
 def sizes(*dims: int, exponents: tuple[float, ...] = (1.5, 2.0)) -> tuple[rc.Cell, ...]:
-    """Cells of 16 items a dimension."""
+    """Cells of 16 items per dimension."""
     return rc.grid(
         {"dim": dim, "items": 16 * dim, "exponent": a} for a in exponents for dim in dims
     )
@@ -43,7 +43,7 @@ by_spectral = measuring(lambda cell, block: after(cell, block, "spectral")["spec
 
 
 def fewer_rivals(cell: rc.Cell) -> float:
-    """What a spectral step would recall if only a quarter of the items competed."""
+    """Items that a spectral step would recall if only a quarter of the items competed."""
     return theory.recalled_spectral(cell["dim"], cell["items"] // 4, cell["exponent"])
 
 
@@ -223,6 +223,6 @@ gradient_exponent = by_gradient(
     replicates=(512, 2048),
     refuted="""This says nothing against the limit. The finite-size theory, which
         E.one-step-gradient tests, has an exponent of 0.49 on this grid and comes within 5% of the
-        limit only beyond d = 5000: the noise of all other items, smaller by sqrt(log N/d) than
-        the frequent competitors, still takes a third of what would be recalled at d = 64.""",
+        limit only beyond d = 5000. The noise of all other items is smaller by sqrt(log N/d) than
+        the frequent competitors. At d = 64 it still costs a third of the items.""",
 )

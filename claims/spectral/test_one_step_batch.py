@@ -1,4 +1,4 @@
-"""How large a batch one step of an optimiser can use."""
+"""Batch sizes that one step of an optimiser can use."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ critical = rc.on(theory.critical_batch)
 
 
 def batches(counts: dict[tuple[int, float], tuple[int, ...]]) -> tuple[rc.Cell, ...]:
-    """Cells of 16 items a dimension with these batch sizes, by dimension and exponent."""
+    """Cells of 16 items per dimension with these batch sizes, by dimension and exponent."""
     return rc.grid(
         {"dim": dim, "items": 16 * dim, "exponent": a, "batch": batch}
         for (dim, a), row in counts.items()
@@ -185,7 +185,7 @@ def saturation(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     "E.batch-overshoot",
     "A batch of the right size stores more items than the whole population",
     latex=r"N(B) > N(\infty)",
-    regime="a = 1.5, 16 items a dimension, d = 64, B = 32 for the gradient step",
+    regime="a = 1.5, 16 items per dimension, d = 64, B = 32 for the gradient step",
     cells={"standard": batches({(64, 1.5): (32,)})},
     rule=rc.Ordering(smaller="gradient_all", larger="gradient", margin=1.0),
     why="the theory has 9.7 items with the batch and 7.1 without",
@@ -196,7 +196,7 @@ def saturation(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     ),
 )
 def overshoot(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """The number recalled does not rise to saturation but overshoots it: a rare item that a batch
+    """The number recalled does not rise to saturation but overshoots it. A rare item that a batch
     happens to contain has a weight far above its frequency, and there are many rare items. Near the
     critical batch about Gamma(1 - 1/a) times as many could be recalled as of the population."""
     found = everything(cell, block, "gradient")

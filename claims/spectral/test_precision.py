@@ -1,4 +1,4 @@
-"""How long spectral flow takes to a small error: log(1/delta), or its square root? (D3)"""
+"""Time that spectral flow takes to a small error: log(1/delta), or its square root? (D3)"""
 
 import math
 

@@ -123,9 +123,9 @@ def exchanged(cell: rc.Cell) -> float:
     cells={"smoke": TRAJECTORY[1::6], "standard": TRAJECTORY},
     replicates=2,
     rule=rc.MeanDifference(rc.Region(-1e-5, 1e-5), method=rc.Deterministic()),
-    why="the stated error of the integration, in log odds that run from -2.7 to 4: steps of h at "
+    why="the stated error of the integration, in log odds that run from -2.7 to 4. Steps of h at "
     "rates of 1 or less have a relative error of (lambda h)^4/120 times the number of e-folds, "
-    "5e-6; the closed form leaves out less",
+    "5e-6. The closed form leaves out less",
     controls=(
         rc.at(
             "late", "two parts in a million of the time late", time=lambda c: c["time"] * (1 - 2e-6)

@@ -24,7 +24,7 @@ def sizes(*rows: tuple[int, float, int]) -> tuple[rc.Cell, ...]:
 
 
 def one_fewer(cell: rc.Cell) -> float:
-    """What one step fewer recalls; half of what one step does, where there is one."""
+    """Items that one step fewer recalls; for one step, half of its items."""
     if cell["steps"] == 1:
         return float(RECALLED(cell) / 2)
     return float(RECALLED(cell.replace(steps=cell["steps"] - 1)))
@@ -53,8 +53,8 @@ COUNTS = sizes((48, 1.5, 1), (48, 1.5, 2), (48, 2.0, 2), (64, 1.5, 3), (64, 2.0,
     plot=PLOT,
 )
 def count(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """What is recalled drops out of the gradient; each step recalls further items by the signal of
-    a self-consistent resolvent, and adds to the noise of all."""
+    """Recalled items drop out of the gradient. Each step recalls further items by the signal of a
+    self-consistent resolvent, and adds to the noise of all."""
     return block.draw(regularised, cell)[0][:, -1]
 
 
@@ -108,9 +108,9 @@ that is lost, once in a thousand runs, weighs too much for a t interval."""
     size=lambda c: 0.012 * c["items"] ** 2,
     cells={"standard": BOUNDED},
     rule=rc.OneSided(upper=1.0, method=SHARES),
-    why="""The paper has logarithms in place of our 3. In pilots (seed 1005) it is 1.7 and 2.6 of
-        d_t^(1-a) after one and two steps on the population, and 7 after three: head items are
-        lost, which the finite-size theory has until d = 200.""",
+    why="""The paper has logarithms instead of our 3. In pilots (seed 1005) it is 1.7 and 2.6 of
+        d_t^(1-a) after one and two steps on the population, and 7 after three: head items are lost,
+        which the finite-size theory has until d = 200.""",
     from_pilot=True,
     replicates=(64, 4096),
     controls=(

@@ -38,8 +38,8 @@ def last(cell: rc.Cell, block: rc.Block, rule: memory.Rule, rate: float) -> memo
 
 
 def flowed(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The excess loss under gradient flow; steps of a quarter of the quickest item's own time, or,
-    without noise, where leads slow down, of a twentieth of the time that has passed."""
+    """Excess loss under gradient flow. A step is a quarter of the quickest item's own time; without
+    noise, where leads slow down, it is a twentieth of the time that has passed."""
     task, time = learned(cell, block), cell["time"]
     quick = float(task.frequencies.max())
     first = time if task.noise else min(time, 10 * math.log(cell["items"]) / quick)
@@ -331,8 +331,9 @@ muon_floor_exponent = floor_claim(
     plot=rc.Plot(x="time", group=("items",), y_label="loss (nats)", log="y"),
 )
 def sign_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Where entries are items, signs raise each own score and lower all others: the lead grows
-    twice as fast as under Muon. In the basis that embeddings happen to have, they do not."""
+    """In the basis where entries are items, signs raise each item's own score and lower all others:
+    the lead grows twice as fast as under Muon. In the basis that embeddings happen to have, they do
+    not."""
     task = learned(cell, block)
     own = task.mean_excess(last(cell, block, flows.sign, 0.05))
     cosines = torch.from_numpy(dct(np.eye(cell["items"]), norm="ortho")).to(own)
