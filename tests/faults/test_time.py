@@ -97,8 +97,8 @@ def test_line_is_seen_on_a_terminal(suite: Suite) -> None:
     text = printed.decode()
     assert process.returncode == 0, text
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
-    assert re.search(r"0 of 2 claims decided, none fails.* tiny.one, look ", shown)
-    assert re.search(r"1 of 2 claims decided, none fails.* tiny.two, look ", shown)
+    assert re.search(r"0 of 2 claims decided, none fails.* tiny.one, round ", shown)
+    assert re.search(r"1 of 2 claims decided, none fails.* tiny.two, round ", shown)
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") > 0  # the cursor is back
 
 

@@ -23,8 +23,8 @@ from recall_claims.model.cell import Cell
 from recall_claims.model.errors import OutOfTime, SimulationError
 from recall_claims.model.papers import papers
 
-Progress = Callable[[str, int, int, int, int], None]
-"""Called with claim id, look, looks, blocks done and blocks wanted at this look."""
+Progress = Callable[[str, int, int, int], None]
+"""Called with claim id, look, blocks done and blocks wanted at this look."""
 
 
 @dataclass(frozen=True)
@@ -202,11 +202,11 @@ class Running:
         self._judge()
 
     @property
-    def progress(self) -> tuple[int, int, int, int]:
-        """Look, looks, blocks at hand, and blocks wanted by the end of this look."""
+    def progress(self) -> tuple[int, int, int]:
+        """Look, blocks at hand, and blocks wanted by the end of this look."""
         done = sum(len(each.blocks) for each in (*self._judged, self.round))
         look = min(self.round.look.number + 1, len(self.steps))  # after the last, none is ahead
-        return look, len(self.steps), done, done + len(self.round.missing)
+        return look, done, done + len(self.round.missing)
 
     def seconds(self, task: Task) -> float | None:
         """Expected seconds of one block, or None if nothing is known."""

@@ -325,11 +325,11 @@ class Scheduler:
             for task, result in zip(flight.tasks, results, strict=True):
                 if not self._wanted(running):
                     return
-                look, looks, done, wanted = running.progress  # of the look that the block is for
+                look, done, wanted = running.progress  # of the look that the block is for
                 running.put(task.key, result)
                 self._tell(running)
                 if progress is not None:
-                    progress(running.claim.id, look, looks, done + 1, wanted)
+                    progress(running.claim.id, look, done + 1, wanted)
         except CancelledError:
             if not self._wanted(running):
                 return  # it was cancelled here

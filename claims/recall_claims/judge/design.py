@@ -43,6 +43,29 @@ def factor_to_decide(components: Sequence[Component]) -> float:
     return high
 
 
+def if_right(part: Component) -> Component:
+    """Move a pilot's component to the middle of its region, as far as half its interval allows.
+
+    That is where a theory that holds expects it: a pilot's estimate, by chance near an edge, would
+    ask for a hundred times the replicates. One without a middle stays where it is.
+    """
+    middle, at = (part.region.low + part.region.high) / 2, part.estimate
+    if not (math.isfinite(middle) and math.isfinite(at)):
+        return part
+    low, high = (at + part.interval.low) / 2, (at + part.interval.high) / 2
+    by = min(max(middle, low), high) - at
+
+    def moved(interval: Interval) -> Interval:
+        return Interval(interval.low + by, interval.high + by)
+
+    return replace(
+        part,
+        estimate=at + by,
+        interval=moved(part.interval),
+        one_sided=moved(part.bounds),
+    )
+
+
 def _shrink(component: Component, by: float) -> Component:
     if not (math.isfinite(component.interval.low) and math.isfinite(component.interval.high)):
         raise ClaimError(

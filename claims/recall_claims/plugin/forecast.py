@@ -115,10 +115,10 @@ class ProgressLine:
         )
         self._task = self._progress.add_task("", total=claims, told=self.sentence)
 
-    def __call__(self, claim: str, look: int, looks: int, done: int, wanted: int) -> None:
+    def __call__(self, claim: str, look: int, done: int, wanted: int) -> None:
         """Show that `done` of the look's `wanted` blocks are there."""
         if self._console.is_terminal:
-            text = f"{claim}, look {look} of {looks}, {done}/{wanted} blocks"
+            text = f"{claim}, round {look}, {done}/{wanted} blocks"
             self._progress.update(
                 self._task, description=text, told=self.sentence, completed=len(self._done)
             )

@@ -16,7 +16,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
-from recall_claims.judge.design import factor_to_decide
+from recall_claims.judge.design import factor_to_decide, if_right
 from recall_claims.model.errors import ClaimError, SimulationError
 from recall_claims.model.region import Component, Interval, Region
 from recall_claims.plugin.forecast import Forecast
@@ -46,8 +46,9 @@ def print_plan(
     for header in (*HEADERS, *["needed"] * pilot):
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
+    needs = [[_needed(claim, forecast)] if pilot else [] for claim in ready]  # tells costs, too
     takes = [_expected(claim, forecast) for claim in ready]
-    for claim, (there, lacks, seconds) in zip(ready, takes, strict=True):
+    for claim, need, (there, lacks, seconds) in zip(ready, needs, takes, strict=True):
         first, last = claim.replicates[settings.tier]
         table.add_row(
             claim.id,
@@ -56,7 +57,7 @@ def print_plan(
             str(there),
             str(lacks),
             "–" if seconds is None else f"{seconds:.0f}",
-            *[_needed(claim, forecast) for _ in range(pilot)],
+            *need,
         )
     if ready:
         console.print(table)
@@ -87,7 +88,7 @@ def _expected(one: Claim, forecast: Forecast) -> tuple[int, int, float | None]:
 
 
 def _needed(claim: Claim, forecast: Forecast) -> str:
-    """Replicates of a cell that decide a claim, if the estimates so far are right.
+    """Replicates of a cell that decide a claim, if its theory is right, and their seconds.
 
     Cells that were decided early have fewer: the number is that of the largest cell.
     """
@@ -107,9 +108,14 @@ def _needed(claim: Claim, forecast: Forecast) -> str:
         ]
         count = max(cell.replicates for cell in earlier.cells)
     try:
-        return f"{max(2, math.ceil(factor_to_decide(parts) * count))}"
+        factor = factor_to_decide([*map(if_right, parts)])
     except ClaimError:
         return "–"
+    needed = max(2, math.ceil(factor * count))
+    blocks = math.ceil(needed / claim.block_size(forecast.settings.tier))
+    cells = claim.cells[forecast.settings.tier]
+    seconds = forecast.seconds(claim, {cell.id: blocks for cell in cells})
+    return f"{needed}" if seconds is None else f"{needed} in {phrases.seconds(seconds)}"
 
 
 def _piloted(claim: Claim, settings: Settings) -> tuple[Sequence[Component], int]:

@@ -50,11 +50,11 @@ def test_the_line_tells_claims_blocks_and_the_time_left() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     line = ProgressLine(console, 3, {"a": 5000.0, "b": 7000.0, "c": 450.8}, workers=2)
     line.decided("a", passes=True)
-    line("b", 2, 4, 7, 12)
+    line("b", 2, 7, 12)
     with console.capture() as shown:
         console.print(line._progress.get_renderable())
     assert "1 of 3 claims decided, none fails; about 62 min left" in shown.get()
-    assert "b, look 2 of 4, 7/12 blocks" in shown.get()
+    assert "b, round 2, 7/12 blocks" in shown.get()
     line.finish("a")  # at its turn: it is counted once
     line.decided("b", passes=False)
     assert line.sentence == "2 of 3 claims decided, 1 fails; about 4 min left"
@@ -68,5 +68,5 @@ def test_without_a_terminal_there_is_a_plain_line_a_minute(monkeypatch: pytest.M
     monkeypatch.setattr("recall_claims.plugin.forecast.time.monotonic", lambda: next(now))
     line = ProgressLine(Console(file=written), 3, {}, workers=2)
     for block in range(4):
-        line("b", 1, 1, block, 12)
+        line("b", 1, block, 12)
     assert written.getvalue() == 2 * "\n0 of 3 claims decided, none fails\n"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_claims import Cell, MeanRatio
-from recall_claims.judge.design import factor_to_decide
+from recall_claims.judge.design import factor_to_decide, if_right
 from recall_claims.judge.resolution import resolution
 from recall_claims.judge.rules import Sample
 from recall_claims.model.errors import ClaimError
@@ -172,6 +172,15 @@ def test_a_pilot_foretells_how_much_data_decides() -> None:
     assert judge(look(needed // 2)) is Verdict.INCONCLUSIVE
     refuted = Component("c", 1.2, Interval(1.0, 1.4), Region(0.95, 1.05), "ratio")
     assert factor_to_decide([refuted]) == pytest.approx((0.2 / 0.15) ** 2, rel=0.01)
+
+
+def test_a_pilot_near_an_edge_by_chance_asks_for_what_a_theory_that_holds_needs() -> None:
+    near = Component("c", 1.04, Interval(0.9, 1.18), Region(0.95, 1.05), "ratio")
+    assert factor_to_decide([near]) == pytest.approx(14**2, rel=0.02)
+    assert factor_to_decide([if_right(near)]) == pytest.approx(2.8**2, rel=0.02)
+    beyond = Component("c", 1.2, Interval(1.1, 1.3), Region(0.95, 1.05), "ratio")
+    assert if_right(beyond).estimate == pytest.approx(1.15), "the pilot does not allow more"
+    assert if_right(replace(near, region=Region(0.95, math.inf))).estimate == 1.04
 
 
 @pytest.mark.parametrize(
