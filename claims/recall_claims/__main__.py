@@ -55,7 +55,7 @@ def _predict(options: argparse.Namespace) -> int:
 
     sys.path.insert(0, "")  # as `python -m` does: the theory is a package of this folder
     if options.prediction is None:
-        print("\n".join(ask.known(options.theory)))
+        print("\n".join(ask.listed(options.theory)))
         return 0
     formula = ask.find(options.prediction, options.theory)
     found = list(ask.answers(formula, ask.values([*options.sizes, *options.table])))

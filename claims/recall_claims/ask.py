@@ -13,20 +13,27 @@ import inspect
 import itertools
 import math
 import pkgutil
+import re
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.errors import told
 from recall_claims.model.predictions import Prediction, predictions
 from recall_reports import figures, phrases
+from recall_reports.formula import line
 from recall_reports.record import ClaimRow
 from recall_reports.record.files import load
 
 Table = Mapping[str, Sequence[Scalar]]
 """The values of each parameter; more than one makes a row for each."""
+
+SUGGESTED = 4
+"""Formulas that are named, at most, where a name fits none."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,8 +83,10 @@ def find(name: str, package: str) -> Prediction:
         raise ValueError(f"{name!r} may be {' or '.join(found)}: give more of its name")
     if not found:
         short = {full.rpartition(".")[2]: full for full in there}
-        near = difflib.get_close_matches(name.rpartition(".")[2], short)
-        hint = f" (did you mean {' or '.join(short[n] for n in near)}?)" * bool(near)
+        near = [short[n] for n in difflib.get_close_matches(name.rpartition(".")[2], short)]
+        within = sorted((name not in n, full) for n, full in short.items() if name in full)
+        near = near or [full for _, full in within][:SUGGESTED]
+        hint = f" (did you mean {' or '.join(near)}?)" * bool(near)
         raise ValueError(
             f"{package} has no prediction {name!r}{hint}; `python -m recall_claims predict` lists "
             "all"
@@ -123,6 +132,10 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
         free = [name for name in taken if name not in needed]
         more = f", and may have {', '.join(free)}" if free else ""
         raise ValueError(f"{formula.name} {what}; it takes {', '.join(needed)}{more}")
+    for name, kind in _kinds(formula).items():
+        words = [value for value in table.get(name, ()) if isinstance(value, str)]
+        if words and kind in (int, float):
+            raise ValueError(f"{formula.name} takes a number as {name}, not {words[0]!r}")
     for given in itertools.product(*table.values()):
         yield _answer(formula, dict(zip(table, given, strict=True)))
 
@@ -133,10 +146,12 @@ def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:
         for name, kind in _problem(formula).items():
             sizes = inspect.signature(kind).parameters
             arguments[name] = kind(**{n: arguments.pop(n) for n in sizes if n in point})
-        value = formula.function(**arguments)
+        with np.errstate(all="ignore"):  # a value that is no number is told
+            value = formula.function(**arguments)
         value = value if isinstance(value, str) else float(value)
     except Exception as error:
-        raise ValueError(f"{formula.name} has no value there: {told(error)}") from error
+        at = _at(point, point)
+        raise ValueError(f"{formula.name} has no value at {at}: {told(error)}") from error
     regime = formula.regime
     named = {n: v for n, v in point.items() if n in regime.ranges} if regime else {}
     outside = regime.why_outside(Cell(**named)) if regime and named else None
@@ -158,6 +173,30 @@ def _problem(formula: Prediction) -> dict[str, Any]:
     """The first parameter of a formula with its type, if that has the sizes as fields."""
     first = list(typing.get_type_hints(formula.function).items())[:1]
     return {name: kind for name, kind in first if dataclasses.is_dataclass(kind)}
+
+
+def _kinds(formula: Prediction) -> dict[str, Any]:
+    """The type of each parameter that has one."""
+    problems = _problem(formula).values()
+    return {
+        n: k for f in (formula.function, *problems) for n, k in typing.get_type_hints(f).items()
+    }
+
+
+def _at(point: Mapping[str, Scalar], names: Container[str]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in point.items() if name in names)
+
+
+def listed(package: str) -> Iterator[str]:
+    """Name each formula of a package of theory, and say in a line what it is."""
+    for name, formula in known(package).items():
+        yield f"{name.removeprefix(f'{package}.')}: {meaning(formula)}"
+
+
+def meaning(formula: Prediction) -> str:
+    """What is predicted, in words: the first sentence of a formula's docstring."""
+    words = (inspect.getdoc(formula.function) or "").partition("\n\n")[0].split()
+    return re.sub(r"\$([^$]+)\$", lambda found: line(found[1]), " ".join(words)).replace("``", "`")
 
 
 def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
@@ -223,16 +262,17 @@ def lines(
     """The same for people."""
     varied = {n for a in found for n, v in a.point.items() if v != found[0].point[n]}
     for answer in found:
-        at = ", ".join(f"{n} = {v}" for n, v in answer.point.items() if n in varied or not varied)
+        at = _at(answer.point, varied or answer.point)
         yield f"{formula.name} = {_figure(answer.value)} at {at}"
         if answer.ends is not None:
             low, high = (figures.number(end, 4) for end in answer.ends)
-            yield f"  stated error {answer.error}: from {low} to {high}"
+            yield f"  stated error {answer.error}, of what is simulated: from {low} to {high}"
         elif not formula.errors:
             yield "  it states no error"
         if answer.outside is not None:
             yield f"  OUTSIDE the regime of the formula and of its error: {answer.outside}"
-    yield f"formula: {formula.latex}"
+    yield f"meaning: {meaning(formula)}"
+    yield f"formula: {line(formula.latex)}"
     yield f"source: {formula.source} ({formula.provenance}), {formula.module}"
     if formula.regime is not None and formula.regime.text:
         yield f"regime: {formula.regime.text}"

@@ -1,4 +1,4 @@
-"""Formulas and running text as HTML."""
+"""Formulas and running text as HTML, and formulas as text of a terminal."""
 
 import html
 import re
@@ -18,6 +18,7 @@ FUNCTIONS = ("log", "ln", "exp", "max", "min")
 SPACE = {"width": "0.17em"}
 LOWERED = re.compile(r"\b([A-Za-z])_(\d+\.\d+|\w+)\b")
 
+BINARY = tuple("=<>≤≥≠≈≃~∼∝∈∉→+−-,")
 LONGEST = 2000
 """Characters of a formula; the converter's time grows faster than their number."""
 GROWS = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])")
@@ -43,18 +44,56 @@ def mathml(latex: str, *, block: bool = True) -> Markup:
     Whatever the formula says, there is nothing in the result but ELEMENTS, ATTRIBUTES and text.
     """
     try:
-        if len(latex) > LONGEST or GROWS.search(latex):
-            raise ValueError("it is too long, or may grow")
-        known = latex.replace(r"\arg", r"\operatorname{arg}")  # the one the converter lacks
-        found = convert_to_element(known, xmlns="", display="block" if block else "inline")
-        if any("\\" in (node.text or "") for node in found.iter()):
-            raise ValueError("a command that the converter does not know is passed on as text")
-        converted = _allowed(found)
+        converted = _allowed(_converted(latex, block=block))
         converted.set("xmlns", "http://www.w3.org/1998/Math/MathML")
         _space(converted)
         return Markup(ElementTree.tostring(converted, encoding="unicode"))
     except Exception:  # the converter documents no base class; the LaTeX source is always readable
         return Markup('<code class="latex">{}</code>').format(latex)
+
+
+def _converted(latex: str, *, block: bool) -> Element:
+    """Convert a formula; raises ValueError, or whatever the converter raises, where it cannot."""
+    if len(latex) > LONGEST or GROWS.search(latex):
+        raise ValueError("it is too long, or may grow")
+    known = latex.replace(r"\arg", r"\operatorname{arg}")  # the one the converter lacks
+    found = convert_to_element(known, xmlns="", display="block" if block else "inline")
+    if any("\\" in (node.text or "") for node in found.iter()):
+        raise ValueError("a command that the converter does not know is passed on as text")
+    return found
+
+
+def line(latex: str) -> str:
+    r"""Write a formula in one line of Unicode; the LaTeX where it cannot be had.
+
+    >>> line(r"P(d_{1/2}) \le \frac12\sqrt{\lambda^2 V}")
+    'P(d_(1/2)) ≤ 1/2 √(λ^2V)'
+    """
+    try:
+        text = " ".join(_line(_allowed(_converted(latex, block=False))).split())
+        return text.replace(" ,", ",")
+    except Exception:  # as of `mathml`
+        return latex
+
+
+def _line(node: Element) -> str:
+    parts = [_line(child) for child in node]
+    ends = [part if re.fullmatch(r"\w*|.", part) else f"({part})" for part in parts]
+    match node.tag.removeprefix("m"):
+        case "frac":
+            return f" {'/'.join(ends)} "
+        case "sqrt":
+            return f"√({''.join(parts)})"
+        case "sup" | "over":
+            return f"{parts[0]}^{ends[1]}"
+        case "sub" | "under":
+            return f"{parts[0]}_{ends[1]}"
+        case "subsup" | "underover":
+            return f"{parts[0]}_{ends[1]}^{ends[2]}"
+        case "space":
+            return " "
+    text = (node.text or "").strip()
+    return f" {text} " if text in (*BINARY, *FUNCTIONS) else text + "".join(parts)
 
 
 def _allowed(found: Element) -> Element:

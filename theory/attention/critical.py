@@ -175,7 +175,7 @@ def regime(*, vocab_size: float, length: float, dim: float) -> str:
 
 
 @prediction(
-    latex=r"N_c(N_c+M)^2 = \kappa^2(f_DN_DN_c^2 + SN_c + F),\quad"
+    latex=r"N_c(N_c+M)^2 = \kappa^2(f_DN_DN_c^2 + SN_c + F),\quad "
     r"M = \tau V\left(1+\frac Ld\right),\quad S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2",
     source=_SOURCE,
     error="6%",

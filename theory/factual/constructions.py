@@ -72,7 +72,7 @@ def guess_by_relation(subjects: int, answers: int) -> float:
 
 
 @prediction(
-    latex=r"P(\text{all heads}) = \big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad"
+    latex=r"P(\text{all heads}) = \big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad "
     r"h^2\,\frac{g+\tau^2}{g+1}\sim\mathrm{Beta}\Big(\frac{d-g}2, \frac{g(d-1)}2\Big)",
     source=_SOURCE,
     error="7%",
@@ -102,7 +102,7 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
 
 
 @prediction(
-    latex=r"w = \frac{1}{1+e^{-\beta(1-\tau)}+(T-2)\,e^{-\beta+\beta^2\sigma^2/2}},\quad"
+    latex=r"w = \frac{1}{1+e^{-\beta(1-\tau)}+(T-2)\,e^{-\beta+\beta^2\sigma^2/2}},\quad "
     r"\sigma^2 = \frac{g+\tau^2}{d-g}",
     source=_SOURCE,
     error="1.5%",
@@ -184,7 +184,7 @@ def attention_dim(
 
 
 @prediction(
-    latex=r"\Big(E_n e^{-n\Lambda(n)}\Big)^M = \frac12,\quad"
+    latex=r"\Big(E_n e^{-n\Lambda(n)}\Big)^M = \frac12,\quad "
     r"\Lambda = 1 - E_x\Big[\Big(E_{n',c}\,\Phi\big(\tfrac{1+x}{\sigma(c,n')}\big)\Big)^{M-1}\Big]",
     source=_SOURCE,
     error="6%",

@@ -27,7 +27,7 @@ _NODES = 4000
 
 
 @prediction(
-    latex=r"\alpha_c(r) = \frac1{(1+k^2)\Phi(k)+k\varphi(k)},\quad"
+    latex=r"\alpha_c(r) = \frac1{(1+k^2)\Phi(k)+k\varphi(k)},\quad "
     r"k = \frac{\varphi(\Phi^{-1}(1-r))}r",
     source="arXiv 2605.05189, C4",
     provenance="reported",

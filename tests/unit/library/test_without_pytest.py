@@ -34,9 +34,12 @@ def test_the_number_its_error_its_regime_and_the_verdicts_behind_it(capsys: Prin
     number = threshold(vocab_size=50257, length=1024, dim=768)
     text = asked(capsys, "critical.threshold", *SIZES)
     assert text.startswith(f"threshold = {number:,.0f} at vocab_size = 50257, length = 1024, dim")
-    assert f"stated error 6%: from {0.94 * number:,.0f} to " in text
+    assert f"is simulated: from {0.94 * number:,.0f} to " in text
     assert "OUTSIDE" not in text
     assert "tested by A.critical-samples: ✓ SUPPORTED " in text
+    assert "meaning: Closed form of the critical number of samples, at real-valued" in text
+    assert "formula: N_c(N_c + M)^2 = κ^2(f_DN_DN_c^2 + SN_c + F), M = τV(1 + L/d ), S = " in text
+    assert "stated error 6%, of what is simulated: from " in text
 
     plain = json.loads(asked(capsys, "critical.threshold", *SIZES, "--json"))
     [answer] = plain["answers"]
@@ -68,7 +71,9 @@ def test_an_infinite_prediction_is_valid_json(capsys: Printed) -> None:
 
 
 def test_without_a_name_all_are_listed(capsys: Printed) -> None:
-    assert "theory.attention.signal.trigger_signal" in asked(capsys).splitlines()
+    lines = asked(capsys).splitlines()
+    assert any(told.startswith("attention.signal.trigger_signal: Mean trigger") for told in lines)
+    assert all(": " in told for told in lines)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,9 @@ def test_without_a_name_all_are_listed(capsys: Printed) -> None:
         (("linear.half_dim",), "half_dim needs associations; it takes associations"),
         (("linear.half_dim", "lenght=3"), "half_dim has no parameter lenght; it takes"),
         (("linear.half_dim", "associations"), "'associations' sets no parameter: write name=value"),
-        (("linear.half_dim", "associations=few"), "half_dim has no value there: TypeError"),
+        (("linear.half_dim", "associations=few"), "half_dim takes a number as associations, not "),
+        (("linear.half_dim", "associations=-4"), "half_dim has no value at associations = -4: V"),
+        (("mlp",), "(did you mean theory.attention_mlp.recall.mlp_"),
         (("half_dim", "--theory", "nowhere"), "--theory nowhere: No module named 'nowhere'"),
     ],
 )
