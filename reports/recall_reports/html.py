@@ -3,13 +3,13 @@
 import base64
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from markupsafe import escape
 
 from recall_reports import opening, phrases, plots, summary
 from recall_reports.plots import figure
-from recall_reports.plots.bars import Bar, bars
+from recall_reports.plots.bars import Bar, bars, sharpness
 from recall_reports.record import ClaimRow, ComponentRow, PaperRow, Record
 from recall_reports.templating import page
 from recall_reports.usual import Analyses
@@ -24,7 +24,7 @@ View = tuple[Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
 
 def render(record: Record, analyses: Analyses | None = None) -> str:
     """The page of a valid record, with its usual analyses if they are there already."""
-    claims, exploratory = summary.split(record)
+    _, exploratory = summary.split(record)
     analyses = Analyses(record.claims) if analyses is None else analyses
     return _folded(
         page(
@@ -34,7 +34,7 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
             suite=record.suite,
             views={claim.id: _view(claim, analyses) for claim in record.claims},
             analyses=analyses,
-            bars=_bars([*([claim] for claim in claims), exploratory], analyses),
+            sharpness=sharpness,
             groups=summary.groups(record),
             exploratory=exploratory,
             headline=opening.headline(record),
@@ -91,14 +91,3 @@ def _view(claim: ClaimRow, analyses: Analyses) -> View:
     if len(rows) > IN_FULL_VIEW:
         rows.sort(key=lambda row: (row[1].distance is not None, -(row[1].distance or 0.0)))
     return rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], plots.panels(claim)
-
-
-def _bars(groups: Iterable[Sequence[ClaimRow]], analyses: Analyses) -> Mapping[str, Bar]:
-    """The bars of claims; those of a group can be compared with one another where regions agree."""
-    found: dict[str, Bar] = {}
-    for group in groups:
-        heads = {claim.id: claim.head for claim in group if claim.head is not None}
-        log = len(group) == 1 and group[0].rule.scale == "error"
-        usual = [analyses.ends(claim)[claim.headline] for claim in group if claim.id in heads]
-        found |= zip(heads, bars([*heads.values()], usual, log=log), strict=True)
-    return found

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from recall_reports import phrases, summary
-from recall_reports.record import ClaimRow, Record
+from recall_reports.record import ClaimRow, ComponentRow, Record
 from recall_reports.record.values import Scale
 
 TESTED = {
@@ -13,14 +13,15 @@ TESTED = {
     "reported": "a sentence as reviewers or readers report it",
 }
 """What claims test, by their provenance."""
-AIMS: dict[tuple[Scale, bool], tuple[str, str, float | None]] = {
-    ("ratio", False): ("ratios of means", "%", 1.0),
-    ("probability", False): ("probabilities", " points", 0.0),
-    ("ratio", True): ("critical sizes", "%", 1.0),
-    ("exponent", False): ("exponents", "", None),
+AIMS: dict[tuple[Scale, bool], tuple[str, str]] = {
+    ("ratio", False): ("ratios of means", "%"),
+    ("probability", False): ("probabilities", " points"),
+    ("ratio", True): ("critical sizes", "%"),
+    ("exponent", False): ("exponents", ""),
 }
-"""By scale, and whether a critical value is located: what is estimated, the unit of its errors, and
-its value where the theory is right; None is the middle of the region."""
+"""By scale, and whether a critical value is located: what is estimated, the unit of its errors."""
+RIGHT: dict[Scale, float] = {"ratio": 1.0, "probability": 0.0, "share": 1.0}
+"""What is estimated if the theory is right; on other scales the middle of the region."""
 
 
 def headline(record: Record) -> str:
@@ -69,9 +70,10 @@ def _how_close(claims: Sequence[ClaimRow]) -> str:
     expected = [c for c in claims if c.state == "DECIDED" and c.expected == "SUPPORTED"]
     by_aim = summary.grouped(expected, lambda claim: (claim.rule.scale, claim.rule.locates))
     found, noticed = [], []
-    for aim, (what, unit, right) in AIMS.items():
+    for aim, (what, unit) in AIMS.items():
         members = by_aim.get(aim, [])
-        off = [abs(distance) for c in members for distance in _distances(c, right)]
+        distances = [distance(aim[0], part) for c in members for part in c.components]
+        off = [value for value in distances if value is not None]
         sharp = [claim.resolution for claim in members if claim.resolution is not None]
         if off and sharp:
             found.append(f"{_typical(off, unit)} in {len(off)} {what}")
@@ -90,14 +92,12 @@ def _typical(values: Sequence[float], unit: str) -> str:
     return f"{f'{middle:#.2g}'.removesuffix('.')}{unit}"
 
 
-def _distances(claim: ClaimRow, right: float | None) -> list[float]:
-    """How far the estimates of a claim lie from what the theory says."""
-    found = []
-    for part in claim.components:
-        low, high = part.region.low, part.region.high
-        if part.estimate is not None and low is not None and high is not None:
-            found.append(part.estimate - ((low + high) / 2 if right is None else right))
-    return found
+def distance(scale: Scale, part: ComponentRow) -> float | None:
+    """How far an estimate lies from what the theory says; None without one, or with one edge."""
+    low, high = part.region.low, part.region.high
+    if part.estimate is None or low is None or high is None:
+        return None
+    return abs(part.estimate - RIGHT.get(scale, (low + high) / 2))
 
 
 def _what_is_tested(claims: Sequence[ClaimRow]) -> str:

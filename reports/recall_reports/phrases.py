@@ -11,6 +11,9 @@ from recall_reports.record.values import Verdict
 SYMBOL = re.compile(r"[b-z](?![a-z])")
 """The start of a text whose first letter is the name of a quantity, not an article."""
 
+LETTER = re.compile(r"(?<![a-zA-Z])[a-zA-Z](?![a-zA-Z])")
+"""A letter of a formula in LaTeX, not of a command or word."""
+
 AS_EXPECTED = "false, as expected"
 """The state of a claim that was expected to be refuted, and is."""
 
@@ -25,7 +28,8 @@ SYMBOLS = {
     "ERROR": "!",
 }
 
-
+ABBREVIATED = {"dim": "dimension", "vocab": "vocabulary", "eta": "step size", "gamma": "step size"}
+"""Words of parameters' names that a reader finds in full."""
 PILOT = "region from a pilot"
 
 PLACES = {
@@ -224,6 +228,8 @@ def resolution(claim: ClaimRow) -> str:
         return "–"
     if claim.resolution is None:
         return "no finite error would have been refuted"
+    if claim.resolution == 0:
+        return "any error, however small"
     scale, value = claim.rule.scale, claim.resolution
     if scale not in ("ratio", "share"):
         return RESOLUTION[scale].format(figures.number(value, 2))
@@ -233,7 +239,7 @@ def resolution(claim: ClaimRow) -> str:
 
 def noticed(claim: ClaimRow) -> str:
     """The smallest error that would have been refuted in a few words, such as `constant 5.3%`."""
-    if claim.state != "DECIDED" or claim.resolution is None:
+    if claim.state != "DECIDED" or not claim.resolution:
         return "–"
     words = resolution(claim).split()
     figure = next(word for word in words if any(map(str.isdigit, word)))
@@ -276,14 +282,26 @@ def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:
     return ", ".join(f"{symbol(name, symbols)} = {setting(params[name])}" for name in names)
 
 
+def letters(claim: ClaimRow) -> str:
+    """The parameters whose letters are in a claim's formula: `V vocabulary size, L length`."""
+    found = set(LETTER.findall(claim.latex or ""))
+    known = [(letter, name) for name, letter in claim.symbols.items() if letter in found]
+    return ", ".join(f"{letter} {in_words(name)}" for letter, name in known)
+
+
 def symbol(name: str, symbols: Mapping[str, str]) -> str:
     """The paper's letter of a parameter, or its name in words."""
-    return symbols.get(name, name.replace("_", " "))
+    return symbols.get(name, in_words(name))
+
+
+def in_words(name: str) -> str:
+    """The name of a parameter without abbreviations."""
+    return " ".join(ABBREVIATED.get(word, word) for word in name.split("_"))
 
 
 def axis(name: str, symbols: Mapping[str, str]) -> str:
     """The label of a parameter's axis: its name in words and the paper's letter."""
-    return " ".join(filter(None, (name.replace("_", " "), symbols.get(name))))
+    return " ".join(filter(None, (in_words(name), symbols.get(name))))
 
 
 def setting(value: Any) -> str:

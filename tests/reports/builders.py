@@ -64,6 +64,7 @@ def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -
             ),
             rec.Figure(title="Nothing", series=[rec.Series(claim="A.unknown")]),
         ],
+        summary="Attention finds a token with enough samples.\n\nFrom $N_c$ on it does.",
         statements=[
             rec.Statement(
                 id="A1", text="One token is informative.", provenance="stated", setting=True

@@ -20,6 +20,7 @@ class Paper:
 
     Attributes:
         authors: empty, like `identifier`, for a group, whose statements name their own works.
+        summary: in plain words; paragraphs after the first have formulas, and are folded away.
         share: part of a run's error budget that belongs to the paper, in (0, 1].
         slots: number of claims among which the share is divided, fixed in advance.
         figures: what the report draws at its top, if the claims are in it.
@@ -30,6 +31,7 @@ class Paper:
     title: str
     authors: str
     identifier: str
+    summary: str
     share: float
     slots: int
     statements: tuple[Statement, ...]
@@ -47,7 +49,8 @@ def add_paper(path: Path) -> None:
     Args:
         path: a TOML file with id, title, authors, identifier, share, slots and statements. The file
             of a group of papers has a table `works` in place of authors and identifier, and each
-            of its statements names one of them. `figures` says what the report draws at its top.
+            of its statements names one of them. `summary` says in plain words what the paper is
+            about, and `figures` what the report draws at its top.
 
     Raises:
         OSError: it cannot be read.
@@ -107,6 +110,7 @@ class _File(Struct):
     slots: Annotated[int, Meta(ge=1)]
     authors: list[str] = []
     identifier: str = ""
+    summary: str = ""
     works: dict[str, _Work] = {}
     symbols: dict[str, str] = {}
     figures: list[Figure] = []
@@ -137,6 +141,7 @@ def _read(path: Path) -> Paper:
         title=data.title,
         authors="" if works else ", ".join(data.authors),
         identifier="" if works else data.identifier,
+        summary=data.summary,
         share=data.share,
         slots=data.slots,
         statements=tuple(

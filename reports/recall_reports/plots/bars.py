@@ -1,4 +1,4 @@
-"""Where bounds lie on their region: the geometry of the small graphic beside every finding.
+"""Where bounds lie on their region, and how sharp a claim is: the small graphics of the page.
 
 Positions are percentages of the width. Rows with the same region share a scale, so that they can
 be compared by eye.
@@ -9,12 +9,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recall_reports.record import ComponentRow, Range
+from recall_reports import opening
+from recall_reports.record import ClaimRow, ComponentRow, Range
 from recall_reports.summary import grouped
 
 MARGIN = 0.12
 REACH = 15.0  # widths of a region; a bound farther off is an arrow
-
+LEAST, MOST = 1e-4, 1.0  # errors at the ends of the axis that all claims share
 
 Scale = tuple[float | None, float | None, bool]
 
@@ -38,6 +39,32 @@ class Bar:
     bounded: tuple[bool, bool]
     cut: tuple[bool, bool]
     usual: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Sharpness:
+    """How far an estimate is from theory, and the error that would have been noticed, in percent.
+
+    The axis is logarithmic, from LEAST to MOST; None is unknown.
+    """
+
+    off: float | None
+    noticed: float | None
+
+
+def sharpness(claim: ClaimRow) -> Sharpness | None:
+    """The row of a claim on the axis that all claims share; None of one that was not judged."""
+    if claim.head is None:
+        return None
+    off = opening.distance(claim.rule.scale, claim.head)
+    return Sharpness(off=_share(off), noticed=_share(claim.resolution))
+
+
+def _share(error: float | None) -> float | None:
+    if error is None:
+        return None
+    kept = min(max(error, LEAST), MOST)
+    return round(100 * math.log(kept / LEAST) / math.log(MOST / LEAST), 1)
 
 
 def bars(

@@ -110,7 +110,11 @@ def _curves(
     chart.x.ends = _with_room(xs, log=chart.x.log) if len(names) > 1 else None
     scale_axis(chart.y, heights, log="y" in plot.log)
     low, high = min(heights), max(heights)
-    chart.y.ends = (low / 1.15, high * 1.25) if chart.y.log else padded(low, high, 0.06)
+    if chart.y.log:
+        margin = (high / low) ** 0.05
+        chart.y.ends = low / max(1.15, margin), high * max(1.25, margin)
+    else:
+        chart.y.ends = padded(low, high, 0.06)
     for name, level in figure.levels.items():
         chart.add(Mark("line", MUTED, [min(xs), max(xs)], [level, level], "dash0", name=name))
     chart.x.label = figure.x_label or plot.x_label or phrases.axis(plot.x, chosen[0][0].symbols)

@@ -292,12 +292,16 @@ class Statement(Struct, kw_only=True):
 
 
 class PaperRow(Struct, kw_only=True):
-    """A paper whose statements are put to the test, and figures of what was found."""
+    """A paper whose statements are put to the test, and figures of what was found.
+
+    The first paragraph of `summary` is in plain words; those after it have formulas.
+    """
 
     key: Name
     title: str = ""
     authors: str = ""
     identifier: str = ""
+    summary: str = ""
     statements: list[Statement] = []
     figures: list[Figure] = []
 

@@ -1,7 +1,9 @@
 """Thresholds and capacities: inverses invert, the largest condition binds, full forms agree."""
 
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ from hypothesis import strategies as st
 
 from theory.attention import capacity, critical, localisation, noise, recall
 from theory.attention.problem import Problem
+
+ROOT = Path(__file__).parents[3]
 
 
 def _problem(vocab_size: int, length: int, dim: int, *, trigger_in_values: bool = False) -> Problem:
@@ -185,3 +189,21 @@ def test_derived_quantities() -> None:
     apart = problem.replace(dim=130, embeddings="orthonormal", trigger_in_values=True)
     assert (apart.ratio, apart.overlap) == (0, 0)
     assert apart == Problem.of(vars(apart))
+
+
+def test_pages_tell_what_theory_says_of_the_sizes_of_models() -> None:
+    page = (ROOT / ".github/docs/README.md").read_text(encoding="utf-8")
+    summary = (ROOT / "claims/papers/A.toml").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\|[^|]+\| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| (.+) \| (.+) \|$", page, re.M
+    )
+    assert len(rows) == 4
+    for *sizes, told, condition in rows:
+        vocab_size, length, dim = (int(size.replace(",", "")) for size in sizes)
+        needed = capacity.critical_samples(vocab_size, length, dim)
+        assert told == ("none" if math.isinf(needed) else f"{needed:,.0f}")
+        rules = capacity.binding(vocab_size, length, dim)
+        assert condition == ("localisation" if rules in critical.EXPONENTS else rules)
+        assert told in summary or told == "none" or vocab_size != 50_257
+    endless = Problem(vocab_size=50_257, length=2, samples=10**12, dim=768)
+    assert f"d of {math.ceil(recall.half_dim(endless))} or more" in summary
