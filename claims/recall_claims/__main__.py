@@ -1,8 +1,9 @@
-"""Write a paper's first claim, ask a formula, certify claims, check a record, merge ledgers."""
+"""Write a first claim, ask a formula, write data, certify claims, check a record, merge ledgers."""
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib.util
 import json
 import keyword
@@ -82,6 +83,32 @@ def _certify(options: argparse.Namespace) -> int:
     return command.main(options, collected(options.folder))
 
 
+def _data(options: argparse.Namespace) -> int:
+    from recall_claims import ask, data
+    from recall_claims.evidence.run import Settings
+    from recall_claims.model.cell import Cell
+    from recall_claims.plugin.collecting import collected
+
+    claims = {claim.id: claim for claim in collected(options.claims)}
+    if options.claim not in claims:
+        near = difflib.get_close_matches(options.claim, claims)
+        hint = f" (did you mean {' or '.join(near)}?)" * bool(near)
+        raise ValueError(f"{options.claims} has no claim {options.claim!r}{hint}")
+    claim, settings = claims[options.claim], Settings(options.tier, parse.seed(options.seed))
+    out = options.out or Path(f"{claim.id}.csv")
+    if options.cell:
+        given = ask.values(options.cell.split(","))
+        cell = Cell(**{name: value for name, [value] in given.items()})
+        samples = [data.looked_at(claim, settings, cell)]
+        outside = claim.regime and claim.regime.why_outside(cell)
+        print(f"{cell.id}: exploratory, no verdict reads it" + (f"; {outside}" if outside else ""))
+    else:
+        samples = [*data.observed(claim, settings, options.ledger)]
+    count = data.write(samples, out)
+    print(f"{out}: {count} replicates of {len(samples)} cells")
+    return 0
+
+
 def _check(options: argparse.Namespace) -> int:
     """Check a record against its ledger: 0 if it holds, 1 if something was found."""
     from recall_claims.check.drawing import draw_again
@@ -100,7 +127,8 @@ def _check(options: argparse.Namespace) -> int:
     record = files.load(options.record)
     claims = {claim.id: claim for claim in collected(options.claims)}
     with Ledger(options.ledger, read_only=True) as ledger:
-        check = Check(record, claims, ledger, load(CERTIFICATES), commit(Path.cwd()))
+        certificates, here = load(CERTIFICATES), commit(Path.cwd())
+        check = Check(record, claims, ledger, certificates, here, options.k)
         try:
             device = parse.device(record.suite.device, local=True)
         except ValueError:  # of a machine that this one is not
@@ -157,6 +185,19 @@ def _parser() -> argparse.ArgumentParser:
     where = "where the folder goes (default: .)"
     new.add_argument("--to", type=Path, default=Path(), metavar="DIR", help=where)
 
+    data = commands.add_parser(
+        "data", help="write the observations behind a claim's verdict to a CSV or NPZ file"
+    )
+    data.set_defaults(run=_data)
+    data.add_argument("claim", metavar="CLAIM")
+    data.add_argument("-o", dest="out", help="CSV or NPZ (default CLAIM.csv)", **FILE)
+    looked = "simulate this cell instead, such as dim=128,samples=4096; no verdict reads it"
+    data.add_argument("--cell", default="", metavar="NAME=VALUE,...", help=looked)
+    data.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
+    data.add_argument("--seed", default="0", help=f"of the run {DEFAULT}")
+    data.add_argument("--ledger", default=LEDGER, help=f"evidence {DEFAULT}", **FILE)
+    data.add_argument("--claims", metavar="DIR", help=f"folder of claims {DEFAULT}", **FOLDER)
+
     certify = commands.add_parser(
         "certify", help="compute how often the verdicts of claims by Student's t err"
     )
@@ -184,6 +225,7 @@ def _parser() -> argparse.ArgumentParser:
     much = f"time after which no block is begun {DEFAULT}"
     check.add_argument("--time-limit", default="5m", metavar="TIME", help=much)
     check.add_argument("--seed", default="fresh", help=f"order of the sample {DEFAULT}")
+    check.add_argument("-k", default="", metavar="TEXT", help="only claims with TEXT in their id")
     check.add_argument("--claims", metavar="DIR", help=f"folder of claims {DEFAULT}", **FOLDER)
 
     predict = commands.add_parser(

@@ -17,13 +17,14 @@ MOST = 1e4
 """Times as many replicates as a claim had, beyond which no number is given."""
 
 
-def message(claim: ClaimRow, share: float, budget: float) -> str:
+def message(claim: ClaimRow, share: float, budget: float, since: str = "") -> str:
     """What the theorem says, what the data say, by how much it is off, and how sure that is.
 
     Args:
         claim: decided, with a verdict that is not the expected one.
         share: what the claim owns of the error budget, its alpha.
         budget: the probability that the run refutes any true claim.
+        since: what was edited since the claim came out as expected; empty if nobody knows.
     """
     why = f": {claim.explanation}" if claim.explanation else ""
     lines = {
@@ -34,6 +35,7 @@ def message(claim: ClaimRow, share: float, budget: float) -> str:
         "notices": f"{phrases.resolution(claim)}.",
         "error": _error(claim, share, budget),
         "controls": _controls(claim),
+        "suspect": _suspect(claim, since),
         "replay": claim.replay,
     }
     body = [f"  {name:<9} {text}" for name, text in lines.items() if text]
@@ -146,12 +148,20 @@ def _error(claim: ClaimRow, share: float, budget: float) -> str:
     return f"{'; '.join(filter(None, notes))}."
 
 
+def _suspect(claim: ClaimRow, since: str) -> str:
+    """What may be wrong: a simulation refutes as well as a theory does."""
+    either = "the theory is wrong, or the simulation is" * (claim.verdict == "REFUTED")
+    told = "; ".join(filter(None, (either, since)))
+    return f"{told}." if told else ""
+
+
 def _controls(claim: ClaimRow) -> str:
     if not claim.controls:
         return "none declared."
     refuted = [control.id for control in claim.controls if control.verdict == "REFUTED"]
     standing = [
         f"{control.id} {figures.finding(control)} against {figures.region(control)}"
+        + ", with which the data agree" * (control.verdict == "SUPPORTED")
         for control in claim.controls
         if control.verdict != "REFUTED"
     ]

@@ -11,7 +11,7 @@ import pytest
 
 from recall_claims.__main__ import main
 from recall_claims.plugin.options import PATHS, VALUED
-from tests.faults.conftest import HEAD, Suite, edited, judged, written
+from tests.faults.conftest import HEAD, HOOKS, Suite, edited, judged, written
 
 CHOICES = ("--tier",)
 
@@ -281,7 +281,8 @@ def test_a_claim_that_fails_says_why(suite: Suite) -> None:
 
     for name, claim in suite.claims().items():
         needs = ["needs"] if name == "tiny.undecided" else []
-        order = [*ORDER[:3], *needs, *ORDER[3:]]
+        suspect = ["suspect"] if claim["verdict"] == "REFUTED" else []
+        order = [*ORDER[:3], *needs, *ORDER[3:-1], *suspect, "replay"]
         verdict, *lines = result.text.partition(f"{name} ___")[2].splitlines()[1 : 2 + len(order)]
         told = {line[2:11].strip(): line[12:] for line in lines}
         assert verdict == f"{claim['verdict']} (expected SUPPORTED)"
@@ -293,6 +294,7 @@ def test_a_claim_that_fails_says_why(suite: Suite) -> None:
             assert told["data"].endswith(told_of)
             assert told["off by"].startswith("at least ")
             assert told["controls"] == "all refuted: double."
+            assert told["suspect"] == "the theory is wrong, or the simulation is."
 
 
 def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: Suite) -> None:
@@ -325,3 +327,41 @@ def test_what_an_exception_says_breaks_no_form_of_the_report(
     for text in (result.text, str(failure.get("message")), str(failure.text)):
         assert not set("\x1b\x07\x9b\u202e") & set(text)
     assert r"ValueError: \ud800 \x1b]0;mine" in result.text
+
+
+def test_a_replay_line_works_where_pytest_was_called_and_keeps_the_ledger(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.write_text(HEAD + written("one", (NOISE, 'rng.normal(2.2 * cell["scale"], 0.1)')))
+    (suite.folder / "below").mkdir()
+    monkeypatch.chdir(suite.folder / "below")
+    path = suite.folder / "kept here.sqlite"
+    told = suite.main(
+        *HOOKS, f"../{suite.file}", "--executor", "serial", "--ledger", str(path)
+    ).text
+    line = f"pytest ../{suite.file}::tiny.one --tier standard --seed 0 --report-dir reports/replay"
+    assert told.count(f"{line} --ledger '{path}'") == 2, "with the reasons, and with the verdicts"
+
+
+REFUSING = """
+from concurrent.futures import Executor
+
+
+class Refusing(Executor):
+    def submit(self, *given, **more):
+        raise OSError("the queue is closed")
+"""
+
+
+def test_an_executor_that_takes_no_block_is_one_error_and_the_run_ends_with_a_report(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.write("one", "two", "three")
+    (suite.folder / "refusing.py").write_text(REFUSING)
+    monkeypatch.syspath_prepend(suite.folder)
+    result = suite.run("--executor", "refusing:Refusing", status=1)
+    says = "--executor refusing:Refusing takes no block: OSError: the queue is closed (refusing.py"
+    assert result.text.count(says) == 3, "with reasons, verdicts, and in pytest's summary"
+    assert "no executor takes the blocks of this run" in result.text
+    assert "Traceback" not in result.text
+    assert suite.states() == {"tiny.one": "ERROR"}

@@ -37,6 +37,23 @@ def test_bounds_narrow_as_one_over_the_root_of_the_replicates(
     assert needs((1.1, 0.01, (0.9, 1.3)), (estimate, half, region)).startswith(count)
 
 
+def test_what_may_be_wrong_is_the_simulation_too_and_a_control_may_be_what_data_agree_with() -> (
+    None
+):
+    found = [builders.component("a=1", 1.2, 0.02, (0.9, 1.1))]
+    controls = [
+        builders.control("more", "a fifth more", 1.0, 0.02, (0.9, 1.1)),
+        builders.control("less", "a tenth less", 1.1, 0.02, (0.9, 1.1)),
+    ]
+    claim = builders.claim("A.made", "Title", found, controls=controls)
+    since = "since commit abc, its theory was edited (theory.one) and its simulation was not"
+    text = failure.message(claim, 1e-6, 1e-3, since)
+    assert f"  suspect   the theory is wrong, or the simulation is; {since}.\n" in text
+    [told] = [line for line in text.splitlines() if line.startswith("  controls")]
+    assert told.count(", with which the data agree") == 1
+    assert "more 1.000 [0.980, 1.020] against [0.9, 1.1], with which" in told
+
+
 def test_what_is_decided_or_lies_between_sizes_needs_nothing() -> None:
     assert needs((1.1, 0.01, (0.9, 1.3))) == ""
     assert needs((1.2, 0.25, (0.9, 1.3)), locates=True) == ""

@@ -60,7 +60,7 @@ def parts(module: str) -> dict[str, str]:
     """What the fingerprint of a claim file's functions is made of: a digest for each module."""
     if module == NOTEBOOK:
         return {}
-    code = {module: _without_docstrings(parsed(module))} | _imported_code(module)
+    code = {module: without_docstrings(parsed(module))} | _imported_code(module)
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in code.items()}
 
 
@@ -93,7 +93,7 @@ def _shared(module: types.ModuleType) -> tuple[str, dict[int, list[str]]]:
                 if isinstance(claim, Claim):
                     tree.body.remove(node)
                     made.setdefault(id(claim.observe), []).append(_without_texts(node))
-    return _without_docstrings(tree), made
+    return without_docstrings(tree), made
 
 
 def _without_texts(statement: ast.Assign) -> str:
@@ -114,17 +114,17 @@ def _imported_code(module: str) -> dict[str, str]:
     counted = [name for name in names if "theory" not in name.split(".") and not in_library(name)]
     code = {name: _module_code(name) for name in counted}
     for up, tree in _conftests(module):
-        code[f"{'../' * up}conftest.py"] = _without_docstrings(tree)
+        code[f"{'../' * up}conftest.py"] = without_docstrings(tree)
     data = {name: _content(path) for name, path in sorted(_data((module, *counted)).items())}
     return code | data
 
 
 @cache
 def _module_code(module: str) -> str:
-    return _without_docstrings(parsed(module))
+    return without_docstrings(parsed(module))
 
 
-def _without_docstrings(tree: ast.Module) -> str:
+def without_docstrings(tree: ast.Module) -> str:
     """The tree as text, after its docstrings are taken out of it."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(tree):

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.evidence.imports import theories, visible_names
 from recall_claims.evidence.looks import remembering
+from recall_claims.evidence.reach import fixed_seeds
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.papers import papers
@@ -49,7 +50,7 @@ def check(claim: Claim, tiers: Sequence[str] = TIERS) -> None:
     """
     kept = remembering(claim)
     theory = _theory_named(claim) or theories(claim.observe)  # which reads other modules
-    problems = [*_missing(claim), *_seeing(theory), *_numbers(kept, kept.cells)]
+    problems = [*_missing(claim), *_seeing(theory), *_seeded(claim), *_numbers(kept, kept.cells)]
     for tier in kept.cells:
         if tier in tiers or kept.cells_known(tier):
             problems += _grid(kept, tier)
@@ -118,6 +119,16 @@ def _seeing(theory: Sequence[str]) -> list[str]:
         f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
         "predict, rule and cells, and import none where the simulation stands"
     ] * bool(theory)
+
+
+def _seeded(claim: Claim) -> list[str]:
+    """Refuse a simulation that draws the same numbers under every seed."""
+    return [
+        f"its simulation makes a generator of a fixed seed ({place}), which draws the same for "
+        "all replicates and seeds: draw from block.rngs; data that are fixed on purpose are made "
+        "where the module begins, outside of functions"
+        for place in fixed_seeds(claim.observe)
+    ]
 
 
 def _numbers(claim: Claim, tiers: Collection[str]) -> list[str]:

@@ -18,7 +18,7 @@ from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import BlockResult, Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Progress, Running, Settings
 from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
-from recall_claims.model.errors import ExecutorError, SimulationError
+from recall_claims.model.errors import ExecutorError, SimulationError, told
 
 AHEAD = 4.0
 """Seconds of work, one task at least, that wait for each worker: the host may judge as long."""
@@ -310,6 +310,10 @@ class Scheduler:
         except BrokenExecutor as error:
             self._lost(flight, error)
             return
+        except Exception as error:  # an executor of somebody's own may raise anything
+            name = self.executor_name or type(executor).__name__
+            self._refused = ExecutorError(f"--executor {name} takes no block: {told(error)}")
+            raise self._refused from error
         self._flying[future] = flight
         self._load += seconds
         future.add_done_callback(self._done.put)

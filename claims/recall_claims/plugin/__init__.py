@@ -100,7 +100,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Ids are unique, and the error budget has a slot for every claim."""
     found = [item for item in items if isinstance(item, ClaimItem)]
-    claims = [item.claim for item in found]
+    claims = config.stash[SESSION].collected = [item.claim for item in found]
     _refuse_uncounted(config, {claim.module for claim in claims})
     same = summary.grouped(found, lambda item: item.claim.id)
     for name, sharing in sorted(same.items()):
@@ -270,11 +270,14 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
         width=terminalreporter._tw.fullwidth,
         force_terminal=terminalreporter.isatty,
     )
-    record = report.whole()
+    state, record = terminalreporter.config.stash[SESSION], report.whole()
+    record.claims = [state.replayed(claim) for claim in record.claims]
     for line in put_aside(record):
         write(terminalreporter, line, yellow=True)
     verbosity = terminalreporter.config.get_verbosity()
     terminal.print_verdicts(record, console, verbosity)
+    for line in state.edits.lines(c.id for c in record.claims if c.state == "DECIDED"):
+        write(terminalreporter, clean(line), yellow=True)
     if verbosity >= 0:
         for kind, path in report.written.items():
             terminalreporter.write_line(f"{kind}: {path}")

@@ -18,6 +18,7 @@ class Baseline:
     """An earlier report; nothing is known where there is no file.
 
     Attributes:
+        commit: that it was made at; None if nothing says so.
         decided: the decided records by claim, of whichever tier.
         records: the same, if they are of the tier of the run.
         took: what its claims have taken.
@@ -40,6 +41,7 @@ class Baseline:
                 raise ValueError(f"--baseline: {error}") from error
             report = None
         entries = report.claims if report else []
+        self.commit = report.suite.commit if report else None
         self.decided = {entry.id: entry for entry in entries if entry.state == "DECIDED"}
         self.records = self.decided if report and report.suite.tier == tier else {}
         self.took = {

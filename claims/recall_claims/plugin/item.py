@@ -53,6 +53,8 @@ class ClaimItem(pytest.Item):
             self.record = recording.undecided(
                 claim, session.settings, file, state="ERROR", reason=reason, outcome="failed"
             )
+            if isinstance(error, ExecutorError):  # no other claim would fare better
+                self.session.shouldfail = "no executor takes the blocks of this run"
             raise
         finally:
             session.finish(claim)
@@ -64,7 +66,8 @@ class ClaimItem(pytest.Item):
             return
         budget = session.settings.budget
         share = budget.per_claim(papers()[claim.source.paper])
-        raise ClaimFailed(failure.message(self.record, share, budget.probability))
+        shown, since = session.replayed(self.record), session.since(claim)
+        raise ClaimFailed(failure.message(shown, share, budget.probability, since))
 
     def origin(self) -> tuple[int, str, str]:
         """Its place among all items, its module, and the folder that this is imported from."""

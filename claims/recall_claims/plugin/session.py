@@ -1,13 +1,16 @@
 """What the claims of one pytest process share."""
 
 import math
+import os
+import shlex
 import time
 from collections.abc import Iterable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from recall_claims import recording
 from recall_claims.declare.claim import Claim
@@ -17,6 +20,7 @@ from recall_claims.evidence.run import Outcome, Prepared, Running, Settings, set
 from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.plugin import options
 from recall_claims.plugin.baseline import Baseline
+from recall_claims.plugin.edited import Edits
 from recall_claims.plugin.forecast import Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
 from recall_reports import phrases
@@ -75,6 +79,8 @@ class ClaimSession:
         self.progress: ProgressLine | None = None
         self.store.told = self._decided
         self._papers: set[str] = set()
+        self.collected: list[Claim] = []
+        self._root, self._called_from = root, config.invocation_params.dir
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRow | None:
         """The record of a claim that has nothing to run here; None if it runs."""
@@ -142,6 +148,28 @@ class ClaimSession:
         if self.progress is not None and decision is not None:
             passes = recording.passes(running.claim, decision.verdict)
             self.progress.decided(running.claim.id, passes=passes)
+
+    @cached_property
+    def edits(self) -> Edits:
+        """What is edited since the baseline."""
+        return Edits(self._root, self.baseline.commit, self.collected)
+
+    def since(self, claim: Claim) -> str:
+        """What is edited of a claim since it came out as expected, or since the last commit."""
+        earlier = self.baseline.decided.get(claim.id)
+        passed = earlier is not None and earlier.outcome == "passed"
+        told = passed or self.edits.of(claim.predict, claim.observe)
+        return self.edits.since(claim) if told else ""
+
+    def replayed(self, entry: ClaimRow) -> ClaimRow:
+        """The record of a claim, with a replay line for this ledger, and for the folder where
+        pytest was called."""
+        file = os.path.relpath(self._root / entry.file, self._called_from)
+        text = entry.replay.replace(entry.file, shlex.quote(file), 1)
+        ledger = self.asked.ledger
+        if ledger != self._root / options.VALUED["--ledger"][0]:
+            text += f" --ledger {shlex.quote(str(ledger))}"
+        return structs.replace(entry, replay=text)
 
     def finish(self, claim: Claim) -> None:
         """The claim is done, or has come to no verdict: take the live line away."""

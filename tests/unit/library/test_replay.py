@@ -17,10 +17,12 @@ from recall_claims import Block, Cell, Deterministic, Identity, MeanRatio, Regio
 from recall_claims.evidence import executors, replay
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.precheck import check
+from recall_claims.evidence.reach import fixed_seeds
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import elsewhere, simulate
 from recall_claims.judge.rules import Sample
-from recall_claims.model.errors import SimulationError
+from recall_claims.model.errors import ClaimError, SimulationError
 from tests.unit.library.made import CELLS, SMOKE, declared, mean, mean_claim, outcome_of
 from tests.unit.library.test_run import task_of
 
@@ -113,6 +115,29 @@ def test_wrong_replicates_are_refused(kind: str, ledger: Ledger) -> None:
     KIND[0] = kind
     with pytest.raises(SimulationError, match=WRONG[kind][1]):
         outcome_of(simulated, ledger)
+
+
+SEED = 3
+
+
+def seeded(block: Block) -> Any:
+    """Data drawn once, of a seed that is fixed, which no comparison of replicates shows."""
+    return np.random.default_rng(SEED).normal(2, 0.01) + honest(block)
+
+
+@declared("T.seeded")
+def fixed_data(cell: Cell, block: Block) -> Any:
+    """A mean is two, of data that are the same under every seed."""
+    return seeded(block)
+
+
+def test_a_seed_that_a_simulation_fixes_is_refused_with_its_place() -> None:
+    says = r"a generator of a fixed seed \(tests.unit.library.test_replay, line \d+\)"
+    with pytest.raises(ClaimError, match=says):
+        check(fixed_data)
+    assert not fixed_seeds(honest)
+    assert not fixed_seeds(lambda: np.random.default_rng(None))
+    assert len(fixed_seeds(lambda: np.random.Generator(np.random.SFC64(seed=1)))) == 1
 
 
 def test_a_bet_that_blocks_differ_is_fair() -> None:

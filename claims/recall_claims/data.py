@@ -1,0 +1,69 @@
+"""The observations behind a verdict, as a table: `python -m recall_claims data`."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from recall_claims.declare.claim import Claim
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Prepared, Settings, task_of
+from recall_claims.evidence.scheduler import run_claim
+from recall_claims.evidence.simulate import simulate
+from recall_claims.judge.rules import Sample
+from recall_claims.model.cell import Cell
+
+LOOK = "a cell to look at"
+"""The stream of cells that are in no grid: no verdict draws from it."""
+
+
+def observed(claim: Claim, settings: Settings, path: Path) -> tuple[Sample, ...]:
+    """Observations of each cell that a claim was judged by, from the ledger.
+
+    Raises:
+        SimulationError: the ledger lacks some of them.
+    """
+    with Ledger(path) as ledger:
+        return run_claim(claim, settings, ledger, None).evidence
+
+
+def looked_at(claim: Claim, settings: Settings, cell: Cell) -> Sample:
+    """Simulate a block of a claim in any cell, kept in no ledger and read by no verdict.
+
+    Raises:
+        SimulationError: the claim's function breaks there.
+    """
+    task = task_of(Prepared(claim, LOOK), settings, cell, 0)
+    return Sample(cell, dict(simulate(task).observations))
+
+
+def write(samples: Sequence[Sample], path: Path) -> int:
+    """Write a row for each replicate to a new CSV file, or arrays of each cell to an NPZ one.
+
+    Returns:
+        the number of replicates.
+
+    Raises:
+        OSError: the file is there, or cannot be written.
+        ValueError: its name ends otherwise.
+    """
+    if path.suffix == ".npz":
+        arrays = {f"{s.cell.id}/{name}": v for s in samples for name, v in s.observations.items()}
+        with path.open("xb") as file:
+            np.savez(file, **arrays)
+    elif path.suffix == ".csv":
+        names, cells = [*samples[0].observations], [*samples[0].cell]
+        with path.open("x", newline="", encoding="utf-8") as text:
+            table = csv.writer(text)
+            table.writerow([*cells, "replicate", *names])
+            for sample in samples:
+                columns = [sample.observations[name] for name in names]
+                given = [sample.cell[name] for name in cells]
+                rows = zip(*columns, strict=True)
+                table.writerows([*given, number, *row] for number, row in enumerate(rows))
+    else:
+        raise ValueError(f"{path}: name a file that ends with .csv or .npz")
+    return sum(sample.replicates for sample in samples)

@@ -1,0 +1,124 @@
+"""What is edited since the baseline was made, and which claims depend on it."""
+
+import ast
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from recall_claims.declare.claim import TIERS, Claim
+from recall_claims.evidence.fingerprints import without_docstrings
+from recall_claims.evidence.imports import source, upstream
+from recall_claims.evidence.reach import names, reached
+
+Name = tuple[str, str]
+"""A module, and what it calls a function, a class or a constant."""
+SHOWN = 8
+"""Edited formulas, or claims, that are named."""
+
+
+class Edits:
+    """How modules of claims differ from a commit, docstrings and decorators apart.
+
+    Attributes:
+        commit: the baseline's, or HEAD where git does not have that; empty without git.
+
+    Args:
+        root: a folder of the repository.
+        baseline: the commit of the baseline; None if it has none.
+        claims: all that were collected.
+    """
+
+    def __init__(self, root: Path, baseline: str | None, claims: Sequence[Claim]) -> None:
+        self._root, self._claims = root, claims
+        tried = [(baseline or "").strip("+"), "HEAD"]
+        self.commit = next(
+            (c for c in tried if c and self._git("cat-file", "-e", c) is not None), ""
+        )
+
+    @cached_property
+    def names(self) -> set[Name]:
+        """What is edited, added or gone."""
+        changed = self._git("diff", "--name-only", "--relative", self.commit) if self.commit else ""
+        modules = {m for claim in self._claims for m in (claim.module, *upstream(claim.module))}
+        files = {source(module): module for module in modules}
+        found = set[Name]()
+        for file in (changed or "").splitlines():
+            module = files.get((self._root / file).resolve())
+            if module is not None:
+                now = _parts((self._root / file).read_text(encoding="utf-8"))
+                before = _parts(self._git("show", f"{self.commit}:./{file}") or "")
+                found |= {(module, name) for name, _ in now.items() ^ before.items()}
+        return found
+
+    def of(self, *starts: object) -> set[Name]:
+        """What is edited of functions that these may call, and of what they name."""
+        if not self.names:
+            return set()
+        return self.names.intersection(*[set().union(*map(names, reached(*starts)))])
+
+    def since(self, claim: Claim) -> str:
+        """Say whether a claim's theory was edited, or its simulation, or neither."""
+        parts = {"theory": self.of(claim.predict), "simulation": self.of(claim.observe)}
+        told = [
+            f"its {part} was edited ({listed('.'.join(one) for one in edited)})"
+            for part, edited in parts.items()
+            if edited
+        ]
+        told += [f"its {part} was not" for part in parts if told and not parts[part]]
+        words = " and ".join(told) or "neither its theory nor its simulation was edited"
+        return f"since commit {self.commit}, {words}" * bool(self.commit)
+
+    def lines(self, judged: Iterable[str]) -> Iterator[str]:
+        """Name each edited formula, and the claims that depend on it, judged here or not."""
+        formulas = sorted(name for name in self.names if "theory" in name[0].split("."))
+        seen = {*judged}
+        for formula in formulas[:SHOWN]:
+            takes = [c for c in self._claims if formula in self.of(c.predict)]
+            plants = [
+                c for c in self._claims if formula in self.of(*(one.predict for one in c.controls))
+            ]
+            here = listed(c.id for c in takes if c.id in seen)
+            left = listed(f"{c.id}{_tiers(c)}" for c in takes if c.id not in seen)
+            told = [f"judged here: {here}"] * bool(here) + [f"not judged here: {left}"] * bool(left)
+            if not takes:
+                told = ["no claim takes it for its prediction"]
+                told += [f"controls do: {listed(c.id for c in plants)}"] * bool(plants)
+            yield f"edited since {self.commit}: {'.'.join(formula)}; {'; '.join(told)}"
+        if len(formulas) > SHOWN:
+            yield f"{len(formulas) - SHOWN} edited formulas more"
+
+    def _git(self, *arguments: str) -> str | None:
+        command = ["git", *arguments]
+        try:
+            return subprocess.check_output(
+                command, cwd=self._root, stderr=subprocess.DEVNULL, text=True
+            )
+        except (OSError, subprocess.CalledProcessError):
+            return None
+
+
+def _parts(text: str) -> dict[str, str]:
+    """The functions, classes and constants of a module, as text by name."""
+    found = {}
+    for node in ast.parse(text).body:
+        targets = getattr(node, "targets", None) or [getattr(node, "target", node)]
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list = []
+        for target in targets:
+            name = getattr(target, "name", None) or getattr(target, "id", None)
+            if name is not None:
+                found[name] = without_docstrings(node)
+    return found
+
+
+def _tiers(claim: Claim) -> str:
+    listed_ = getattr(claim.cells, "listed", True)
+    return f" (in {', '.join(t for t in TIERS if t in claim.cells)})" if listed_ else ""
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Up to some of these, and how many more there are."""
+    found = sorted(texts)
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return f"{', '.join(found[:SHOWN])}{more}"

@@ -1,0 +1,108 @@
+"""What is edited since a commit, and which claims depend on it."""
+
+import importlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from recall_claims.plugin.edited import Edits
+
+THEORY = """
+FACTOR = 2
+
+
+def helped(size):
+    return FACTOR * size
+
+
+def half(size):
+    return helped(size)
+
+
+def alone(size):
+    return size
+
+
+def planted(size):
+    return 3 * size
+"""
+CLAIMS = '''
+import numpy as np
+import recall_claims as rc
+from edited_paper import simulation, theory
+
+for_all = dict(
+    source=rc.Source("A", "A3", provenance="derived"), regime="everywhere", replicates=16,
+    cells={"standard": rc.grid(size=(1, 2))}, rule=rc.MeanRatio(rc.Region(0.9, 1.1)), why="a test",
+    controls=[rc.Control("planted", "wrong", predict=lambda cell: theory.planted(cell["size"]))],
+)
+
+
+@rc.claim("T.one", predict=rc.on(theory.half), **for_all)
+def one(cell, block):
+    """A mean."""
+    return simulation.drawn(block)
+
+
+@rc.claim("T.two", predict=lambda cell: theory.half(cell["size"]), **for_all)
+def two(cell, block):
+    """A mean."""
+    return np.ones(block.replicates)
+'''
+SIMULATION = "def drawn(block):\n    return [rng.normal() for rng in block.rngs]\n"
+
+
+@pytest.fixture
+def edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edits:
+    """Of a repository with two claims on one formula, all of it committed."""
+    folder = tmp_path / "edited_paper"
+    folder.mkdir()
+    texts = {"__init__": "", "theory": THEORY, "simulation": SIMULATION, "test_claims": CLAIMS}
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for command in (("init", "-q"), ("add", "-A"), (*who, "commit", "-qm", "first")):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("edited_paper.test_claims")
+    return Edits(tmp_path, "0123456789+", [module.one, module.two])
+
+
+def test_what_is_edited_is_told_with_the_claims_that_depend_on_it(
+    edits: Edits, tmp_path: Path
+) -> None:
+    file = tmp_path / "edited_paper" / "theory.py"
+    prose = THEORY.replace("def half(size):", 'def half(size):\n    """Half."""')
+    file.write_text(prose, encoding="utf-8")
+    assert not edits.names, "a docstring is no formula"
+    del edits.names
+    changed = THEORY
+    for old, new in (("FACTOR = 2", "FACTOR = 4"), ("3 *", "5 *"), ("return size", "return 7")):
+        changed = changed.replace(old, new)
+    file.write_text(changed, encoding="utf-8")
+    one, two = edits._claims
+    here = "judged here: T.one; not judged here: T.two (in standard, full)"
+    alone = "no claim takes it for its prediction"
+    assert list(edits.lines(["T.one"])) == [
+        f"edited since HEAD: edited_paper.theory.FACTOR; {here}",
+        f"edited since HEAD: edited_paper.theory.alone; {alone}",
+        f"edited since HEAD: edited_paper.theory.planted; {alone}; controls do: T.one, T.two",
+    ]
+    theory = "its theory was edited (edited_paper.theory.FACTOR)"
+    assert edits.since(two) == f"since commit HEAD, {theory} and its simulation was not"
+
+    file.write_text(THEORY, encoding="utf-8")
+    del edits.names
+    file.with_name("simulation.py").write_text(SIMULATION.replace("()", "(1)"), encoding="utf-8")
+    simulation = "its simulation was edited (edited_paper.simulation.drawn)"
+    assert edits.since(one) == f"since commit HEAD, {simulation} and its theory was not"
+    neither = "neither its theory nor its simulation was edited"
+    assert edits.since(two) == f"since commit HEAD, {neither}"
+    assert not list(edits.lines(["T.one"]))
+
+
+def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert Edits(tmp_path, None, []).commit == ""
+    assert not Edits(tmp_path, None, []).names
