@@ -39,18 +39,21 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from msgspec.structs import replace
+
 from recall_reports import html, opening, phrases, summary
 from recall_reports.record import CellRow, ClaimRow, Record
 from recall_reports.record.files import load
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / ".github" / "figures.svg"
+FIGURES_OF_PAPERS = ROOT / ".github" / "docs" / "figures"
 PAGES = [ROOT / "README.md", *sorted((ROOT / ".github").rglob("*.md"))]
 
 _TABLE = re.compile(r"<!-- figures of (\S+)\n(.*?)\n-->\n?", re.DOTALL)
 _NUMBER = r"(?<![\w.])-?\d(?:[\d,]*\d)?(?:\.\d+)?(?:e-?\d+)?(?!\w)%?"
 _VERDICTS = "SUPPORTED|false, as expected|REFUTED|INCONCLUSIVE|SURVIVES?|BREAKS?|NOT RUN"
-_FIGURE = re.compile(rf"{_NUMBER}|\b(?:{_VERDICTS})\b")
+_FIGURE = re.compile(rf"{_NUMBER}|\b(?i:{_VERDICTS})\b")
 _RESULT = re.compile(rf"{_NUMBER}(\s+of\s+(?:the\s+)?\d)?")
 _LITERAL = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|\d{4}\.\d{5}", re.DOTALL)
 """Code, formulas and sizes, links, and numbers of papers."""
@@ -209,7 +212,8 @@ def written(field: str, who: str, record: Record, as_in: str, times: bool) -> st
         settings = (at.params[name] for at in named.cells if name in at.params)
         value = FIELDS[name](named) if name in FIELDS else float(only(settings))
     if isinstance(value, str) or as_in[-1].isalpha():
-        if not str(value).startswith(as_in):  # where a word is another, the prose is too
+        # Where a word is another, the prose is too.
+        if not str(value).casefold().startswith(as_in.casefold()):
             raise ValueError(f"the record has {value}")
         return as_in
     if times and not ratio:
@@ -299,15 +303,26 @@ def unquoted(page: str, quoted: Sequence[tuple[str, bool]]) -> list[str]:
     return [m[0] for m in _RESULT.finditer(left) if m[1] or {*".%e"} & {*m[0]}]
 
 
+def pictures() -> dict[Path, str]:
+    """Return the README's picture, and each figure of a paper alone, by the file that has it."""
+    record = _record("reports/baseline.json")
+    found = {PICTURE: html.picture(record)}
+    for paper in record.papers:
+        for number, figure in enumerate(paper.figures, 1):
+            alone = replace(record, papers=[replace(paper, figures=[figure])])
+            found[FIGURES_OF_PAPERS / f"{paper.key}{number}.svg"] = html.picture(alone)
+    return found
+
+
 def main(write: bool) -> int:
-    """Check all pages and the picture; the exit status is 1 where something is left to do."""
+    """Check all pages and pictures; the exit status is 1 where something is left to do."""
     left = 0
-    drawn = html.picture(_record("reports/baseline.json"))
-    if write:
-        PICTURE.write_text(drawn, encoding="utf-8")
-    elif drawn != PICTURE.read_text(encoding="utf-8"):
-        print(f"{PICTURE.relative_to(ROOT)} is not what the record gives")
-        left += 1
+    for file, drawn in pictures().items():
+        if write:
+            file.write_text(drawn, encoding="utf-8")
+        elif not file.exists() or drawn != file.read_text(encoding="utf-8"):
+            print(f"{file.relative_to(ROOT)} is not what the record gives")
+            left += 1
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         right, wrong = checked(text)

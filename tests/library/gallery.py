@@ -9,11 +9,11 @@ ZOO = Path(__file__).with_name("zoo")
 PAGE = Path(__file__).parents[2] / ".github" / "docs" / "gallery.md"
 HEAD = """# A theorem of each kind, in ten lines or so
 
-Theorems of other fields, whose truth is known, as claims: each shows a rule at work.
-[rules.md](rules.md) says which rule fits which theorem. `theorem` is `rc.claim` with what all of
-these share (source, why, 1,024 to 32,768 replicates), and `each` calls a function with every
-replicate's generator; both are in `tests/library/zoo/__init__.py`, beside fourteen more. All
-of them are judged under five seeds, and every planted error is refuted.
+Thirteen known theorems of other fields as claims, for authors who look for an example of a rule.
+[rules.md](rules.md) says which rule fits which theorem. `theorem` is `rc.claim` with a source, a
+`why` and 1,024 to 32,768 replicates. `each` calls a function with every replicate's generator.
+Both helpers are in `tests/library/zoo/__init__.py`, and fourteen more theorems are in the files
+next to it. All are judged under five seeds, and every planted error is refuted.
 """
 SHOWN = (
     *("coupons", "gaps", "least_norm", "johnson_lindenstrauss", "last_coupon", "chi_squared"),

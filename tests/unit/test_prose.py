@@ -7,23 +7,6 @@ import pytest
 from tests import prose
 
 LATER = [
-    "README.md",
-    ".github/CHANGELOG.md",
-    ".github/CODE_OF_CONDUCT.md",
-    ".github/docs/README.md",
-    ".github/docs/changes.md",
-    ".github/docs/cluster.md",
-    ".github/docs/evidence.md",
-    ".github/docs/findings.md",
-    ".github/docs/glossary.md",
-    ".github/docs/gpu.md",
-    ".github/docs/new-paper.md",
-    ".github/docs/options.md",
-    ".github/docs/regimes.md",
-    ".github/docs/rules.md",
-    ".github/docs/tour.md",
-    ".github/docs/verdicts.md",
-    ".github/paper/paper.md",
     "claims/README.md",
     "claims/attention/README.md",
     "claims/attention_mlp/README.md",

@@ -7,6 +7,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ import recall_claims
 import recall_reports
 import simulation
 import theory
+from recall_claims import ask
+from recall_claims.__main__ import main
 from recall_claims.judge.rules import Rule
 from recall_claims.plugin import options
 from recall_reports.record.files import load
@@ -115,10 +118,20 @@ def test_it_is_read_in_a_few_minutes() -> None:
     assert README.count("```sh") == 1
 
 
+def headings(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in found}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-        assert link.startswith("https://") or (page.parent / link).exists(), link
+    for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+        file, _, heading = link.partition("#")
+        where = page.parent / file if file else page
+        assert link.startswith("https://") or where.exists(), link
+        if heading and not link.startswith("https://"):
+            assert heading in headings(where), link
 
 
 def test_the_claim_is_in_its_file() -> None:
@@ -129,6 +142,30 @@ def test_the_claim_is_in_its_file() -> None:
     for part in shown.split("    ...\n"):  # what is left out lies between these, in this order
         _, found, rest = rest.partition(part)
         assert found, part
+
+
+ASKED = re.findall(
+    r"^\$ python -m recall_claims (.+)\n((?:.+\n)+?)\.\.\.$",
+    (ROOT / ".github/docs/ask.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(("command", "answer"), ASKED)
+def test_an_answer_is_what_the_command_prints(
+    command: str, answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(shlex.split(command)) == 0
+    assert capsys.readouterr().out.startswith(answer)
+
+
+def test_every_formula_that_readers_may_ask_is_there() -> None:
+    page = (ROOT / ".github/docs/ask.md").read_text(encoding="utf-8")
+    names = re.findall(r"^\| .+\? \| `([\w.]+)` \|", page, re.MULTILINE)
+    assert len(ASKED) == 3
+    assert names
+    for name in names:
+        ask.find(name, "theory")
 
 
 def test_the_run_whose_time_is_given_is_of_the_tier_that_runs_by_itself() -> None:

@@ -192,7 +192,7 @@ def test_derived_quantities() -> None:
 
 
 def test_pages_tell_what_theory_says_of_the_sizes_of_models() -> None:
-    page = (ROOT / ".github/docs/README.md").read_text(encoding="utf-8")
+    page = (ROOT / ".github/docs/ask.md").read_text(encoding="utf-8")
     summary = (ROOT / "claims/papers/A.toml").read_text(encoding="utf-8")
     rows = re.findall(
         r"^\|[^|]+\| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| (.+) \| (.+) \|$", page, re.M
