@@ -6,22 +6,8 @@ import pytest
 
 from tests import prose
 
-LATER = [
-    "theory/attention/noise.md",
-    "theory/attention_mlp/noise.md",
-    "theory/factual/constructions.md",
-    "theory/memory/linear.md",
-    "theory/memory/mlp.md",
-    "theory/memory/optimal.md",
-    "theory/spectral/flows.md",
-    "theory/spectral/one_step.md",
-    "theory/spectral/several_steps.md",
-]
-"""Pages that have yet to be rewritten by these rules."""
-PAGES = [page for page in prose.pages() if str(page.relative_to(prose.ROOT)) not in LATER]
 
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(prose.ROOT)))
+@pytest.mark.parametrize("page", prose.pages(), ids=lambda page: str(page.relative_to(prose.ROOT)))
 def test_every_page_keeps_the_rules(page: Path) -> None:
     assert prose.faults(page.read_text(encoding="utf-8")) == []
 
