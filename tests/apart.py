@@ -30,7 +30,7 @@ _START.set_forkserver_preload(list(LOADED))
 
 @cache
 def _bytecode() -> tempfile.TemporaryDirectory[str]:
-    """What one process has compiled another need not, even where Python writes none beside files.
+    """Make the folder in which processes share compiled files, where Python writes none.
 
     Only the process that starts the others makes it, and removes it when it ends.
     """
@@ -39,14 +39,14 @@ def _bytecode() -> tempfile.TemporaryDirectory[str]:
 
 @dataclass(frozen=True)
 class Result:
-    """How a run ended and what it printed."""
+    """Outcome of a run: how it ended and what it printed."""
 
     status: int
     text: str
 
 
 def run(folder: Path, *command: str, environment: Mapping[str, str] | None = None) -> Result:
-    """What a command does in a folder."""
+    """Run a command in a folder."""
     done = subprocess.run(
         command,
         cwd=folder,
@@ -60,7 +60,7 @@ def run(folder: Path, *command: str, environment: Mapping[str, str] | None = Non
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git prints there, as nobody.
+    """Run git there, as nobody.
 
     Raises:
         subprocess.CalledProcessError: it failed.
@@ -87,7 +87,7 @@ def saved(folder: Path, files: Mapping[str, str]) -> str:
 def run_pytest(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], seconds: float = 300
 ) -> Result:
-    """What `python -m pytest` does in a folder.
+    """Run `python -m pytest` in a folder.
 
     Args:
         folder: the current one of the new process.

@@ -18,7 +18,7 @@ def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
 
 @pytest.fixture(scope="module")
 def sockets_freed() -> Iterator[None]:
-    """What other packages leave open is collected here, and is no warning in a later test."""
+    """Collect what other packages leave open, so that it is no warning in a later test."""
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

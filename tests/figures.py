@@ -99,12 +99,12 @@ class Named:
         return [end for end in found if end is not None]
 
     def farthest(self, *ends: float) -> float:
-        """How far from the theory one of these is."""
+        """Distance from the theory of the farthest of these."""
         return max(abs(end - self.ratio) for end in ends)
 
 
 def bits(pairs: Named, times: float = 1.0) -> float:
-    """Bits a weight of a memory, or of an MLP of two layers, that knows a permutation of so many
+    """Bits per weight of a memory, or of an MLP of two layers, that knows a permutation of so many
     times the predicted number of pairs."""
     cell = pairs.cells[0].params
     count = times * only(c.critical for c in pairs.cells)
@@ -166,8 +166,8 @@ SUITE: dict[str, Callable[[Record], Any]] = {
     "error-budget": lambda r: r.suite.error_budget.probability,
     "alpha": lambda r: max(p.per_claim for p in r.suite.error_budget.papers.values()),
 }
-"""Of the run. `count-NOT-RUN` is how many claims on theorems are NOT RUN, `NOT-RUN` its name; a
-kind of statement, such as `derived`, how many claims on theorems test one."""
+"""Fields of the run. `count-NOT-RUN` is how many claims on theorems are NOT RUN, `NOT-RUN` its
+name; a kind of statement, such as `derived`, how many claims on theorems test one."""
 
 
 def of_suite(field: str, record: Record) -> Any:
@@ -202,7 +202,7 @@ def select(who: str, record: Record) -> Named:
 
 
 def written(field: str, who: str, record: Record, as_in: str, times: bool) -> str:
-    """What a field of the run or of some claims is, with as many digits as `as_in`."""
+    """Write a field of the run or of some claims, with as many digits as `as_in`."""
     name, _, factor = field.partition("*")
     if who == "suite":
         value, ratio = of_suite(field, record), False
@@ -250,7 +250,7 @@ def corrected(quote: str, names: str, record: Record) -> str:
 
 
 def place(quote: str, page: str) -> tuple[int, int]:
-    """Where a page has what a row quotes."""
+    """Find the place on a page that a row quotes."""
     words, rest = quote.removesuffix(" ...").split(), ""
     if quote.endswith(" ..."):
         rest = r"(?:.|\n(?!\n))*"

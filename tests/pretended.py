@@ -155,7 +155,7 @@ def _tensors(x: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(function: Callable[[Any], Any], x: Any) -> Any:
-    """What a function makes of an argument, or of each in a list of them."""
+    """Apply a function to an argument, or to each in a list of them."""
     return type(x)(_each(function, y) for y in x) if type(x) in (list, tuple) else function(x)
 
 

@@ -1,7 +1,7 @@
-"""What a formula says at given sizes: `python -m recall_claims predict`.
+"""Print the value of a formula at given sizes: `python -m recall_claims predict`.
 
-With the number come its stated error, whether the sizes lie in the regime for which the error is
-stated, how far claims have seen the formula hold, and their verdicts in the baseline.
+With the number come its stated error and whether the sizes lie in the regime of that error. Then
+follow the results of claims that tested the formula, and their verdicts in the baseline.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SUGGESTED = 4
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What a formula says at one point.
+    """Value of a formula at one point, with its stated error.
 
     Attributes:
         point: the parameters.
@@ -119,7 +119,7 @@ def _scalar(text: str) -> Scalar:
 
 
 def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
-    """What the formula says at each point of a table.
+    """Evaluate the formula at each point of a table.
 
     Raises:
         ValueError: it lacks a parameter, has one that it does not know, or breaks at a point.

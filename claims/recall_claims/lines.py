@@ -164,7 +164,7 @@ class _Axis:
 
 
 def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: float) -> Points:
-    """What is predicted along a strand; empty where that breaks down between its cells.
+    """Return the predicted curve along a strand; empty where it breaks down between its cells.
 
     `width`: how far all strands of the plot reach along its axis.
     """
@@ -182,7 +182,7 @@ def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: fl
     scan = getattr(claim.rule, "scan", None)
 
     def value(x: float) -> float | None:
-        """What is predicted at x, if that lies in the regime and on the axis."""
+        """Return the prediction at x, if it lies in the regime and on the axis."""
         cell = strand.at(x)
         if claim.regime is not None and claim.regime.why_outside(cell, ignoring=scan):
             return None
@@ -228,7 +228,7 @@ def _bent(
 
 
 def _departure(plot: Plot, strand: Strand) -> float:
-    """How far wrong theories leave the right one, as the eye sees it on the axis."""
+    """Return the largest gap between control and theory in plot units (relative on a log axis)."""
     farthest = 0.0
     for row in strand.rows:
         for wrong in row.controls.values():

@@ -10,7 +10,7 @@ from recall_claims.model.budget import Budget
 
 LONGEST_TIME = 10 * 365 * 24 * 3600
 MOST_DIGITS = 18
-"""Of a seed, which then is an integer of 64 bits."""
+"""Longest accepted seed, in digits, so that it fits into 64 bits."""
 
 
 def seed(text: str, option: str = "--seed") -> int:

@@ -1,4 +1,4 @@
-"""From claims and their outcomes to the record that reports are made from."""
+"""Make the record that reports are built from, out of claims and their outcomes."""
 
 import dataclasses
 import math
@@ -192,7 +192,7 @@ def paper(claim: Claim, budget: Budget) -> PaperEntry:
 
 
 def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
-    """What a claim says before it is run."""
+    """Return the row of a claim before it is run."""
     device = f" --device {settings.device}" * (settings.device != "cpu")
     looks = claim.looks(settings.tier)
     source = convert(claim.source, record.SourceRow, from_attributes=True)

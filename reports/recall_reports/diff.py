@@ -1,11 +1,11 @@
-"""What changed between two records, in words: verdicts, estimates, and all that was declared.
+"""Changes between two records, in words: verdicts, estimates, and every declared part.
 
-Every interval of a record misses with at most the probability that the record's error budget
-gives it, so the interval of a difference, from the new lower end less the old upper end to the new
-upper end less the old lower end, misses with at most twice that, however the two runs depend on
-each other. A difference whose interval leaves out 0 is beyond chance. Two runs with one seed and
-tier see the same random numbers for a claim that was registered once for both: any difference
-there comes from code or versions, or is the rounding of another processor.
+Every interval of a record misses with at most the probability that the record's error budget gives
+it. The interval of a difference goes from the new lower end less the old upper end to the new upper
+end less the old lower end. It misses with at most twice that probability, however the two runs
+depend on each other. A difference whose interval leaves out 0 is beyond chance. Two runs with one
+seed and tier see the same random numbers for a claim that was registered once for both: any
+difference there comes from code or versions, or is the rounding of another processor.
 """
 
 import math
@@ -31,7 +31,7 @@ ROUNDED, ROUNDED_REGION = 0.1, 0.01
 """Shares of the distance to the ends of interval and region by which rounding may move an estimate:
 that of other processors moves trained models by 0.08 of the former."""
 PAIRS = 3
-"""So many different edits of one kind are listed one by one."""
+"""Number of different edits of one kind up to which they are listed one by one."""
 SHOWN, BEFORE = 120, 20
 """Characters of a long text, and how many of them stand before the first that differs."""
 LONGEST_CELL, LONGEST = 300, 50_000
@@ -44,11 +44,11 @@ TEXTS = (
 """Declared parts of a claim's record that are texts."""
 LISTED = {"controls": "controls", "statements": "statements", "declared": "declared parts"}
 LISTED_OF_TIER = {"regions": "components", "predictions": "cells"}
-"""Kinds of which what comes and goes is told, and what it is."""
+"""Kinds of parts that are listed when they are added or removed, and their names."""
 
 
 class Kind(StrEnum):
-    """What kind of change it is, the worst first, as a heading says it."""
+    """Kind of a change, the worst first, as a heading says it."""
 
     LOST = "lost verdict"
     GONE = "no longer judged"

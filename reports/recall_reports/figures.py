@@ -9,13 +9,13 @@ from recall_reports.record.values import Verdict
 FINDING = "estimate [bounds]"
 """The heading of what `finding` returns."""
 STAR = "* The edge of the region, where testing stops: the data may say more."
-"""What the star that `finding` puts to a bound means."""
+"""Meaning of the star that `finding` puts to a bound."""
 EDGE = 0.02
-"""How close a bound is to the edge that it is on, in widths of the region."""
+"""Distance of a bound from an edge up to which it counts as on it, in widths of the region."""
 NARROW = 0.005
 """The width of a region about 1 of which deviations from 1 are printed."""
 MORE_DIGITS = 6
-"""How many digits are tried at most."""
+"""Largest number of digits that are tried."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -175,13 +175,13 @@ def _read(text: str | None, otherwise: float) -> float:
 
 
 def _decimals(ends: Range) -> int:
-    """As many decimals as the distance of two ends deserves."""
+    """Return the number of decimals that the distance of two ends deserves."""
     width = ends.ends[1] - ends.ends[0]
     return max(0, 1 - math.floor(math.log10(width))) if 0 < width < math.inf else 0
 
 
 def _rounded(value: float | None, decimals: int) -> str | None:
-    """With so many decimals; adding 0.0 turns minus zero into zero."""
+    """Round to so many decimals; adding 0.0 turns minus zero into zero."""
     return None if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 

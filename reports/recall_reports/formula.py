@@ -97,7 +97,7 @@ def _line(node: Element) -> str:
 
 
 def _allowed(found: Element) -> Element:
-    r"""What the converter gives, built anew of what is allowed and of its text.
+    r"""Rebuild the converter's output from allowed elements and its text.
 
     It writes characters as references, and passes on what stands in `\text` and its like.
     """

@@ -19,7 +19,7 @@ FOLDED = re.compile(r"<template>(.*?)</template>", re.DOTALL)
 
 Row = tuple[str, ComponentRow, Bar, str]
 View = tuple[Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
-"""What is drawn for a claim: its components, nearest the edges first, the others, its plots."""
+"""Parts drawn for a claim: its components, nearest the edges first, the others, its plots."""
 
 
 def render(record: Record, analyses: Analyses | None = None) -> str:

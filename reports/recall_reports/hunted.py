@@ -1,4 +1,4 @@
-"""What a search of the regimes found, in words."""
+"""Results of a search of the regimes, in words."""
 
 import textwrap
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def violation(claim: ClaimRow) -> str:
 
 
 def summary(claim: ClaimRow) -> str:
-    """How much of the regime was searched, and the point nearest to a violation."""
+    """Say how much of the regime was searched, and the point nearest to a violation."""
     hunt = claim.hunt
     if hunt is None or hunt.why_not:
         return f"not searched: {hunt.why_not}" if hunt else "not searched"
@@ -58,7 +58,8 @@ def summary(claim: ClaimRow) -> str:
 
 
 def _reached(claim: ClaimRow) -> str:
-    """How far the search went in each parameter: its regime may go further than it can afford."""
+    """Say how far the search went in each parameter: its regime may go further than it can
+    afford."""
     points = claim.hunt.points if claim.hunt else []
     found = []
     for name in points[0].params if points else ():

@@ -8,7 +8,7 @@ from recall_reports.usual import Analyses
 
 MARKUP = re.compile(r"[\\|<>*_`\[\]~$&]")
 LIVE = re.compile(r"[@#]|GH(?=-)|\w(?=://)|www(?=\.)", re.IGNORECASE)
-"""Where GitHub makes links of plain text: people, issues, addresses."""
+"""Pieces of plain text that GitHub turns into links: people, issues, addresses."""
 APART = "&#8203;"
 """A space of no width."""
 

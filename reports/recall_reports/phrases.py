@@ -59,7 +59,7 @@ USUAL = "usual analysis, 95%"
 
 
 def usually(claim: ClaimRow) -> str:
-    """How the usual analysis of a claim is made, as a sentence."""
+    """Say in a sentence how the usual analysis of a claim is made."""
     if claim.rule.name == "CriticalLocation":
         how = "a probit curve through the shares; none fits where they separate completely"
     elif claim.rule.scale == "exponent":
@@ -70,7 +70,8 @@ def usually(claim: ClaimRow) -> str:
 
 
 def state(claim: ClaimRow) -> str:
-    """How a claim came out: its verdict, AS_EXPECTED, or NOT RUN or ERROR where it has none."""
+    """Return the state of a claim: its verdict, AS_EXPECTED, or NOT RUN or ERROR where it has
+    none."""
     if claim.expected == claim.verdict == "REFUTED":
         return AS_EXPECTED
     return claim.verdict or claim.state
@@ -92,7 +93,7 @@ def title(claim: ClaimRow) -> str:
 
 
 def caught(claim: ClaimRow) -> tuple[int, int]:
-    """How many of a claim's controls are refuted, and how many there are."""
+    """Count a claim's refuted controls, and all its controls."""
     return sum(control.verdict == "REFUTED" for control in claim.controls), len(claim.controls)
 
 
@@ -103,7 +104,7 @@ def controls(claim: ClaimRow) -> str:
 
 
 def evidence(claim: ClaimRow) -> str:
-    """Where the claim's blocks came from."""
+    """Say where the claim's blocks came from."""
     blocks = claim.blocks
     if blocks.total and not blocks.recomputed:
         return "all blocks came from the ledger"
@@ -111,7 +112,7 @@ def evidence(claim: ClaimRow) -> str:
 
 
 def rounds(count: int) -> str:
-    """How often a claim was judged: `2 rounds`."""
+    """Say how often a claim was judged: `2 rounds`."""
     return f"{count} round{'s' * (count != 1)}"
 
 
@@ -131,7 +132,7 @@ def replicates(claim: ClaimRow) -> str:
 
 
 def divided(claim: ClaimRow) -> str:
-    """What to say of a claim whose blocks did not fit into memory; empty if they did."""
+    """Say that a claim's blocks did not fit into memory; empty if they did."""
     count, total = claim.blocks.divided, claim.blocks.total
     return f"{count} of {total} blocks simulated in parts because memory ran out" * (count > 0)
 
@@ -150,7 +151,7 @@ def seconds(value: float) -> str:
 
 
 def component_names(claim: ClaimRow) -> list[str]:
-    """What each component of a claim is about.
+    """Name what each component of a claim is about.
 
     Cells are named by the parameters in which they differ, exponents by their parameter.
     """
@@ -172,13 +173,14 @@ def component_name(claim: ClaimRow, component: ComponentRow, params: Parameters)
 
 
 def reason(claim: ClaimRow) -> str:
-    """Why the claim is in its state, as a sentence."""
+    """Say in a sentence why the claim is in its state."""
     told = sentence(claim.reason) if claim.reason else ""
     return f"{standing(claim)} {told}".strip() if claim.state == "DECIDED" else told
 
 
 def standing(claim: ClaimRow) -> str:
-    """Where the bounds lie and whether controls are refuted, as a sentence; empty without any."""
+    """Say in a sentence where the bounds lie and whether controls are refuted; empty without
+    any."""
     head = claim.head
     if head is None:
         return ""
@@ -247,7 +249,8 @@ def noticed(claim: ClaimRow) -> str:
 
 
 def certificate(claim: ClaimRow) -> str:
-    """How probable it is to refute the claim wrongly, and how that is known; empty if it is not."""
+    """Say how probable a wrong refutation of the claim is, and how that is known; empty if it is
+    not."""
     if claim.certificate is None:
         return ""
     how = "certified on values simulated under other seeds"
@@ -255,14 +258,14 @@ def certificate(claim: ClaimRow) -> str:
 
 
 def draws(claim: ClaimRow) -> str:
-    """What it costs that evidence was drawn more than once; empty if it was not."""
+    """Say what it costs that evidence was drawn more than once; empty if it was not."""
     sets = claim.draws
-    text = f"evidence set {claim.draw} of {sets}: at most {sets} times alpha"
+    text = f"attempt {claim.draw} of {sets}: at most {sets} times alpha"
     return text * (sets > 1)
 
 
 def not_shown(claim: ClaimRow, tier: str = "") -> str:
-    """What a verdict does not say; `tier` is that of the run."""
+    """Say what a verdict does not say; `tier` is the run's."""
     cells = f"the {len(claim.cells)} cells judged here" if len(claim.cells) > 1 else "its one cell"
     hunt = claim.hunt
     if hunt is None or not hunt.tried:

@@ -1,4 +1,4 @@
-"""What a run amounts to: one sentence, what needs attention, the state of each statement."""
+"""Summary of a run: one sentence, what needs attention, the state of each statement."""
 
 import math
 from collections import Counter
@@ -37,7 +37,7 @@ OUTCOMES = {
     "NOT RUN": ("was not run", "were not run"),
     "ERROR": ("stopped with an error", "stopped with an error"),
 }
-"""What is said of one claim in a state, and of several."""
+"""Phrases for one claim in a state, and for several."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def count(claims: Iterable[ClaimRow]) -> dict[str, int]:
-    """How many claims are in each state."""
+    """Count the claims in each state."""
     found = Counter(map(phrases.state, claims))
     return {state: found[state] for state in ORDER if found[state]}
 
@@ -92,10 +92,12 @@ def evidence(claims: Iterable[ClaimRow]) -> dict[str, list[ClaimRow]]:
 
 
 def telling(claims: Sequence[ClaimRow]) -> ClaimRow | None:
-    """The claim that says most about what all of them test; None where none was judged.
+    """Choose the claim that says most about the statement that all of them test; None where none
+    was judged.
 
-    One that failed comes before all; else one on a theorem, and of these the one whose data would
-    have refuted the smallest error in a constant, or else in an exponent, a probability and so on.
+    A failed claim comes before all, then claims on a theorem. Among these comes first the claim
+    whose data would have refuted the smallest error in a constant, or else in an exponent, a
+    probability and so on.
     """
 
     def rank(claim: ClaimRow) -> tuple[bool, bool, bool, int, float]:
@@ -117,7 +119,7 @@ def split(record: Record) -> tuple[list[ClaimRow], list[ClaimRow]]:
 
 
 def assumptions(claims: Iterable[ClaimRow]) -> dict[str, dict[str, dict[str, list[ClaimRow]]]]:
-    """By paper, by assumption and by theorem: the claims that relax the one and ask for the other.
+    """List by paper, assumption and theorem the claims that relax the one and ask for the other.
 
     Every assumption of a paper has all of the paper's theorems, without claims where none asks.
     """
@@ -140,7 +142,7 @@ def overview(record: Record) -> list[tuple[PaperRow, dict[str, int]]]:
 
 
 def strip(record: Record) -> list[tuple[PaperRow, list[list[ClaimRow]]]]:
-    """By paper: the claims on theorems and the exploratory ones, as far as there are any.
+    """List by paper the claims on theorems and the exploratory ones, as far as there are any.
 
     The claims closest to a paper's words come first, and claims in one state are together.
     """
@@ -192,7 +194,7 @@ def combined(claims: Sequence[ClaimRow]) -> str:
 
 
 def erring(record: Record) -> float:
-    """The probability that any of the evidence sets that were drawn for this run's claims errs."""
+    """Bound the probability that any of the attempts at this run's claims errs."""
     shares = record.suite.error_budget.papers
     return math.fsum(claim.draws * shares[claim.source.paper].per_claim for claim in record.claims)
 
@@ -203,12 +205,13 @@ def reused(record: Record) -> list[ClaimRow]:
 
 
 def tried(claims: Iterable[ClaimRow]) -> list[ClaimRow]:
-    """Those that were run. Tables leave out the rest, which `attention` lists with the reasons."""
+    """List the claims that were run. Tables leave out the rest, which `attention` lists with the
+    reasons."""
     return [claim for claim in claims if claim.state != "NOT RUN"]
 
 
 def early(done: int, total: int) -> str:
-    """What is said of a run that ended before it had come to all claims."""
+    """Say that a run ended before it had come to all claims."""
     claims = phrases.claims(total)
     return f"INTERRUPTED, {done} of {claims} done; the same command continues from the ledger."
 
@@ -237,7 +240,7 @@ def list_states(claims: Iterable[ClaimRow]) -> str:
 
 
 def listed(parts: Sequence[str]) -> str:
-    """At least one part, for example `a, b and c`."""
+    """Join at least one part, for example `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
@@ -264,7 +267,7 @@ def groups(record: Record) -> dict[str, list[ClaimRow]]:
 
 
 def statements(record: Record) -> dict[str, list[Entry]]:
-    """By paper: its statements, each with the claims of this run that put it to the test."""
+    """List by paper its statements, each with the claims of this run that test it."""
 
     def entry(paper: PaperRow, found: Statement) -> Entry:
         claims = [

@@ -46,8 +46,8 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     Args:
         record: of a run.
         console: where to print.
-        verbosity: below 0 there is no table, and claims that were not run are left out; above 0
-            the table has a line more for each claim, on what was spent and what it resolves.
+        verbosity: below 0 there is no table, and claims that were not run are left out; above 0 the
+            table has one more line for each claim, on what was used and what it resolves.
     """
     from recall_reports.usual import Analyses  # what it loads, collecting needs not
 
@@ -86,7 +86,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     budget = record.suite.error_budget
     spent = (
         f"Error budget of this run {figures.number(budget.probability)}, "
-        f"{figures.number(budget.allocated, 2)} of it spent."
+        f"{figures.number(budget.allocated, 2)} of it used."
     )
     if not quiet:
         parts.append(_fit(Text(spent, style="dim"), unicode))

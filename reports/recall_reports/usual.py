@@ -1,7 +1,7 @@
 """A usual analysis of a record by statsmodels: regressions and 95% intervals.
 
-It decides nothing. A verdict rests on tests that assume no curve; readers know fits and confidence
-intervals, so these stand beside it, as a check of the engine by other people's code:
+It decides nothing. A verdict rests on tests that assume no curve. Readers know fits and confidence
+intervals, so the report shows these next to it, as a check of the engine by other people's code:
 
 * a critical value is where a probit curve in the logarithm of the scanned size, fitted to the
   shares, crosses the target; its error is by the delta method. Shares that are means of
@@ -38,14 +38,14 @@ from recall_reports.summary import grouped
 Array = npt.NDArray[np.float64]
 
 MISSES = 0.05
-"""How often an interval misses, and the level of the tests."""
+"""Share of true values that an interval misses, and the level of the tests."""
 OF_MEANS = ("MeanRatio", "MeanDifference", "ProportionDifference", "OneSided", "Functional")
 """The rules whose components are means of cells, less or over their predictions."""
 
 
 @dataclass(frozen=True)
 class Usual:
-    """What is usually said of a component: an estimate, its 95% interval, and a test.
+    """Usual analysis of a component: an estimate, its 95% interval, and a test.
 
     `p_value` is of the hypothesis that the quantity lies in the region.
     """
@@ -78,7 +78,7 @@ class Tested:
 
     @property
     def disagreement(self) -> str:
-        """Where the usual interval lies, against the verdict."""
+        """Say where the usual interval lies, against the verdict."""
         verdict, where = self.component.verdict, "outside"
         if verdict is Verdict.REFUTED:
             where = "inside"
@@ -250,7 +250,7 @@ def _location(claim: ClaimRow, component: ComponentRow) -> Usual | None:
 
 
 def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float] | None:
-    """The logarithm of the critical value of a ladder and its standard error, by a probit curve.
+    """Fit a probit curve: the logarithm of a series' critical value and its standard error.
 
     None where the shares let no curve be fitted, or statsmodels warns of its fit.
     """

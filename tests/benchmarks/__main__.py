@@ -18,7 +18,7 @@ PARTS: Mapping[str, Callable[[argparse.Namespace], Iterable[speed.Row | hunts.Hu
     "host": lambda _: host.host(before=37_295.0),
     "hunt": lambda given: hunts.rows(given.planted, given.true, given.minutes),
 }
-"""By name; without one, the first three are run."""
+"""Parts of the benchmark, by name; without one, the first three are run."""
 HEAD = "| case | ours | against | theirs | factor |\n|---|---|---|---|---|"
 
 

@@ -1,4 +1,4 @@
-"""How often the simulation of each claim would make a GPU wait, counted without one.
+"""Counts of how often the simulation of each claim would make a GPU wait, made without one.
 
     python -m tests.benchmarks.device > tests/benchmarks/DEVICE.md
 
@@ -117,7 +117,7 @@ class Row:
 
     @property
     def over(self) -> list[str]:
-        """What is over budget: the names of counts, and `growth`."""
+        """List what is over budget: the names of counts, and `growth`."""
         once = self.once
         more = 1 + once.kernels // KERNELS
         budget = {"uploads": UPLOADS, "downloads": DOWNLOADS, "synchronisations": LOOKS}
@@ -150,7 +150,7 @@ def counted(claim: Claim) -> Row:
 
 
 def recorded() -> dict[str, tuple[int, list[str]]]:
-    """By claim, the kernels and what is over budget as the table has them."""
+    """Read, by claim, the kernels and what is over budget from the table."""
     lines = (Path(__file__).parent / "DEVICE.md").read_text().splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "|" in line][2:]
     return {

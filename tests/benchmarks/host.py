@@ -1,4 +1,4 @@
-"""Time of the host: a look at a ladder, and what a claim takes before its first block.
+"""Time of the host: a look at test sizes, and what a claim takes before its first block.
 
 Theirs is the same at an earlier commit, measured once on the machine that RESULTS.md names.
 """
@@ -20,7 +20,7 @@ BEFORE = "91c0a96"
 
 
 def look(before: float, calls: int = 50) -> Iterator[Row]:
-    """Judge a ladder of 8 rungs, and two controls, on coins that were not seen before.
+    """Judge 8 test sizes, and two controls, on coins that were not seen before.
 
     Args:
         before: milliseconds at the earlier commit.
@@ -37,7 +37,7 @@ def look(before: float, calls: int = 50) -> Iterator[Row]:
                 rule.components(samples, {s.cell: critical for s in samples}.__getitem__, 4e-6)
 
         least = min(least, _spent(judged))
-    yield Row("look, 8 rungs of 256, two controls", least, BEFORE, before)
+    yield Row("look, 8 sizes of 256, two controls", least, BEFORE, before)
 
 
 def host(before: float, names: Iterable[str] = ()) -> Iterator[Row]:

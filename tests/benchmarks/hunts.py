@@ -1,4 +1,4 @@
-"""How often hunts find errors that no grid sees, and how often they refute what is true.
+"""Rates at which hunts find errors that no grid sees, and at which they refute a true theory.
 
 `python -m tests.benchmarks hunt --planted dim-cut` hunts an error of `tests.mutation.planted` in
 the claims that use what it changes, from an empty ledger, at most `--minutes`; `--true 10` hunts
@@ -25,7 +25,7 @@ from tests.mutation.mutants import forget
 from tests.mutation.planted import PLANTED, Planted
 
 SEED = 1301
-"""Of the hunts of planted errors; those of the right theory have SEED + 1 and following."""
+"""Seed of the hunts of planted errors; hunts of the right theory have SEED + 1 and following."""
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,10 @@ STEPS: Mapping[tuple[int, int, int, int], float] = {
     (1024, 8192, 32, 64): 25.0,
     (2048, 16384, 32, 64): 50.0,
 }
-"""By (vocab_size, samples, length, dim), how many times faster the closed form is on a CPU."""
+"""Factor by which the closed form is faster on a CPU, by (vocab_size, samples, length, dim)."""
 STEPS_ON_CUDA = 20.0
 TRAINING = 1.5
-"""How many times faster a training step in closed form is on a CPU, at equally many models."""
+"""Factor by which a training step in closed form is faster on a CPU, at equally many models."""
 RECALLS = ((4096, 64), (8192, 512), (16384, 64))
 """(vocab_size, dim); as many values as labels."""
 PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
@@ -237,7 +237,7 @@ def on_cuda(device: str) -> bool:
 
 
 def machine(device: str) -> str:
-    """What the figures were measured on."""
+    """Name the machine of the measurement."""
     cpu = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*: (.*)", cpu.read_text()) if cpu.exists() else None
     where = found[1] if found else platform.processor()

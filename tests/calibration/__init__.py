@@ -1,1 +1,1 @@
-"""How often the decision rules err, measured on synthetic data of known truth."""
+"""Error rates of the decision rules, measured on synthetic data of known truth."""

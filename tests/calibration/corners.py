@@ -1,7 +1,7 @@
 """Whether claims hold at the corners of their regimes.
 
 A corner is where two sizes, or ratios of sizes, are at their ends together (`hunt/corners.py`),
-over the whole range that is declared, whatever a hunt may spend. At each the claim is judged alone,
+over the whole range that is declared, whatever a hunt may take. At each the claim is judged alone,
 by its own rule and region, on replicates that double until it is decided or half of the corner's
 seconds of processor time are over. A corner has the level 1e-3 / 10,000, so that any corner of the
 table is REFUTED where its claim is true with a probability of at most 0.001 (by t, as far as t
@@ -64,7 +64,7 @@ KEPT = Path(".recall-claims/corners.jsonl")
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """What was found at a corner.
+    """Result at a corner.
 
     Attributes:
         key: of the corner.
@@ -147,7 +147,7 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def at(claim: Claim, point: Cell) -> Claim:
-    """The claim at a point alone, with the rungs inside an edge, by which it is supported.
+    """Return the claim at a point alone, with the sizes inside an edge that support it.
 
     Raises:
         ClaimError, ValueError: as of `alone`.
@@ -211,7 +211,8 @@ def _last_look(corner: Corner, seed: int, end: float) -> Look[Decision]:
 
 
 def strain(part: Component) -> float:
-    """How far an estimate is from the middle of its region, in half widths, or beyond its edge."""
+    """Return an estimate's distance from the middle of its region, in half widths, or beyond its
+    edge."""
     low, high, estimate = part.region.low, part.region.high, part.estimate
     if math.isnan(estimate):
         return 0.0
@@ -233,12 +234,12 @@ class Speeds:
             self._each[corner.claim.id].append(each)
 
     def seconds(self, corner: Corner) -> float:
-        """What a first look is expected to take; 0 if nothing is known."""
+        """Estimate the seconds of a first look; 0 if nothing is known."""
         return FIRST * corner.size * min(self._each[corner.claim.id], default=0.0)
 
 
 def row(claim: Claim, every: Sequence[Corner], kept: Mapping[str, Tried], speeds: Speeds) -> str:
-    """What was found at the corners of a claim, as a row of the table."""
+    """Write the results at the corners of a claim as a row of the table."""
     tried = [(corner, kept[corner.key]) for corner in every if corner.key in kept]
     verdicts = Counter(found.verdict for _, found in tried)
     left = [corner for corner in every if corner.key not in kept]

@@ -1,4 +1,5 @@
-"""Which claim tries which stated error: a prediction's own claims, and a few made for it.
+"""Choice of the claim that tries each stated error: a prediction's own claims, and a few made for
+it.
 
 A claim that predicts by a formula of the registry, and has a regime, tries the formula's error with
 what it simulates. Other claims predict by something made of a formula, or search no regime:
@@ -79,7 +80,7 @@ class Check:
 
     @property
     def regime(self) -> rc.Regime:
-        """Where points are drawn."""
+        """Regime from which points are drawn."""
         assert self.claim.regime is not None
         return self.claim.regime
 
@@ -103,7 +104,7 @@ class Check:
         return predicted > 1.05 or 0.05 <= predicted <= 0.95
 
     def predict(self, point: rc.Cell) -> Any:
-        """What the claim predicts."""
+        """Return the prediction of the claim."""
         assert self.claim.predict is not None
         return self.claim.predict(point)
 
@@ -167,7 +168,8 @@ CENTRED: dict[str, Any] = {"centred": (False, True)}
 
 
 def _by_other_claims() -> Iterator[Check]:
-    """By claims that predict by something made of a formula, or have no regime to search."""
+    """Yield checks by claims that predict by something made of a formula, or have no regime to
+    search."""
     yield _by(noise.variance, "A.noise-total")
     for term in noise.TERMS:
         law = getattr(noise_terms, noise_decomposition.PIECES[term])
@@ -360,4 +362,4 @@ a lead over a rate; a unit test counts the steps:
 """
 """Predictions that are not tried at random points, and why."""
 UNTRIED = [name for line in REASONS.splitlines() if line.startswith(" ") for name in line.split()]
-"""By module and name below `theory`."""
+"""Formulas without a check, by module and name below `theory`."""

@@ -42,7 +42,7 @@ SLOTS = 100
 ALPHA = 1e-3 / (POINTS * SLOTS)
 PAGE = Path(__file__).with_name("STATED_ERRORS.md")
 SECONDS = 1.0
-"""Of processor time, after which a point takes no further look."""
+"""Processor time, in seconds, after which a point takes no further look."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class Point:
 
     @property
     def strain(self) -> tuple[bool, float]:
-        """How near the estimate is to failing; above 1 it is beyond what is stated."""
-        if math.isnan(self.found.estimate):  # both rungs are on one side so far: nothing is known
+        """Return how near the estimate is to failing; above 1 it is beyond the stated error."""
+        if math.isnan(self.found.estimate):  # both sizes are on one side so far: nothing is known
             return False, 0.0
         region, off = self.found.region, self.found.estimate - self.centre
         edge = (region.high if off > 0 else region.low) - self.centre

@@ -150,7 +150,7 @@ def test_certificates_keep_every_claim_within_its_alpha_and_all_within_the_budge
 
 @pytest.mark.thorough
 def test_t_claims_of_the_smoke_tier_keep_their_promise_too(tmp_path: Path) -> None:
-    """In worlds of full size: the few values of a run that stopped early are none."""
+    """Data sets have their full size: the few values of a run that stopped early are too few."""
     settings = Settings(tier="smoke", seed=SEED)
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         for claim in imported().values():

@@ -1,1 +1,1 @@
-"""What the suite does when something is broken."""
+"""Behaviour of the suite when something is broken."""

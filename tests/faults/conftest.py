@@ -26,8 +26,8 @@ LIBRARY = os.pathsep.join(
 """The library as this process has it: the mutation test of the engine runs faults on a copy."""
 HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
 OUTER = ("-p", "no:faulthandler", "-p", "no:unraisableexception")
-"""What the outer pytest does for an inner one in its process, which would switch the one off, and
-collect the garbage of all of torch with the other."""
+"""Options of the outer pytest when an inner one runs in its process. The inner one would switch off
+the first, and collect the garbage of all of torch with the second."""
 
 PAPER = """
 id = "tiny"
@@ -121,7 +121,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def judged(folder: Path, *arguments: str) -> Result:
-    """What pytest does in a folder, in a process of its own that simulates all blocks itself."""
+    """Run pytest in a folder, in a process of its own that simulates all blocks itself."""
     return run_pytest(folder, (*arguments, "--executor", "serial"), environment())
 
 
@@ -162,7 +162,7 @@ class Suite:
         return result
 
     def main(self, *arguments: str) -> Result:
-        """What pytest does with these arguments alone, in this process."""
+        """Run pytest with these arguments alone, in this process."""
         self.capture.readouterr()
         ended = pytest.main([*OUTER, *arguments])
         captured = self.capture.readouterr()
@@ -204,7 +204,7 @@ class Suite:
         }
 
     def ask(self, sql: str, ledger: str = LEDGER) -> list[Any]:
-        """What a ledger says; nothing where it or its table is not there yet."""
+        """Query a ledger; nothing where it or its table is not there yet."""
         if not (self.folder / ledger).exists():
             return []
         with closing(sqlite3.connect(self.folder / ledger, timeout=60)) as database, database:
@@ -216,7 +216,7 @@ class Suite:
                 return []
 
     def kept(self, ledger: str = LEDGER) -> int:
-        """How many blocks a ledger has."""
+        """Count the blocks of a ledger."""
         return len(self.ask("SELECT 1 FROM blocks", ledger))
 
 

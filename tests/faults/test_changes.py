@@ -1,4 +1,4 @@
-"""What `.github/workflows/claims.yml` says of a change, and what it may do.
+"""Comments of `.github/workflows/claims.yml` on a change, and its rights.
 
 Its steps run on a small repository with a suite of its own, whose main branch has run before.
 """
@@ -159,7 +159,7 @@ PULLS: dict[str, tuple[dict[str, str], bool, list[str]]] = {
         ["| edited declaration | the run | 0.001 | 0.5 | error budget |"],
     ),
 }
-"""What a pull request changes, whether the workflow is green, and what it says."""
+"""Pull requests: the change, whether the workflow is green, and its comment."""
 
 
 @pytest.mark.parametrize("change", PULLS)

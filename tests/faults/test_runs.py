@@ -1,4 +1,4 @@
-"""Whoever runs the blocks, no record is lost and the figures are the same.
+"""Guarantees for any executor: no record is lost and the figures are the same.
 
 A run that is killed, or whose disk is full, goes on from the ledger; an edit draws fresh evidence.
 """

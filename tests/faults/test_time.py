@@ -1,4 +1,4 @@
-"""How long a run takes: what it foretells and shows, and `--time-limit`, which cuts it.
+"""Duration of a run: its forecast and display, and `--time-limit`, which cuts it.
 
 Blocks that would end too late do not begin, and the next run goes on; no clock misleads a run. What
 a run calls grows with its claims and no faster: counted, for seconds are not the same.

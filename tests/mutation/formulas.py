@@ -48,9 +48,9 @@ from tests.mutation.mutants import forget, modules
 
 RECORD = Path(__file__).parents[2] / "reports" / "baseline.json"
 LEVELS = (np.arange(20) + 0.5) / 20
-"""Where laws are compared."""
+"""Levels at which laws are compared."""
 POINTS = 12
-"""Of a regime that are tried, beside its corners."""
+"""Number of points of a regime that are tried, next to its corners."""
 PATIENCE = 10.0
 """Seconds of processor time that a claim's predictions may take."""
 
@@ -104,7 +104,7 @@ Edit = Callable[[list[ast.AST]], None]
 
 
 def _edits(definition: ast.FunctionDef, sizes: frozenset[str]) -> Iterator[tuple[str, Edit]]:
-    """What can be wrong with a definition, in words, and what makes it so of all its nodes."""
+    """Yield possible errors of a definition, in words, and the edit that makes each."""
     nodes = list(ast.walk(definition))
     # The walk of the whole module has one node more in front.
     places = defaultdict[str, list[int]](list)
@@ -198,7 +198,8 @@ class Judge:
             claims.sort(key=lambda claim: spent[claim.id])
 
     def moved(self, claim: Claim, cells: Iterable[Cell]) -> tuple[float, Cell | None]:
-        """By how many resolutions the theory of now moves a claim's predictions at most, where."""
+        """Return by how many resolutions the theory of now moves a claim's predictions at most, and
+        where."""
         resolution = self._resolutions[claim.id]
         found: list[tuple[float, Cell | None]] = [(0.0, None)]
         logs = []

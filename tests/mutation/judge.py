@@ -26,7 +26,7 @@ Run = tuple[str, str]
 
 
 class Evidence:
-    """What claims found under the theory as it is.
+    """Results of claims under the theory as it is.
 
     Attributes:
         outcomes: of the runs so far that ended as expected.
@@ -107,7 +107,7 @@ def _nearness(mutant: Mutant) -> Callable[[Run], tuple[bool, bool, int, int]]:
 
 @cache
 def _runs() -> tuple[Run, ...]:
-    """Of every claim, the lowest tier that has it and the standard one; full tiers take hours."""
+    """List, for every claim, its lowest tier and the standard one; full tiers take hours."""
     found = []
     for name, claim in imported().items():
         if claim.needs is None:

@@ -306,7 +306,7 @@ MUTANTS = [
 def outcome(
     tests: Iterable[Callable[..., None]], capture: pytest.CaptureFixture[str]
 ) -> tuple[int, str]:
-    """How tests end, and what is printed, by a pytest in this process."""
+    """Run pytest in this process: how tests end, and what is printed."""
     names = {f"{inspect.getsourcefile(test)}::{test.__name__}" for test in tests}
     # What other code leaves to the garbage collector, such as an open folder, is not looked for.
     left_out = ("-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:faulthandler")
@@ -318,7 +318,7 @@ def outcome(
 
 @pytest.fixture
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the right engine has worked out is not left to a falsified one, nor the reverse."""
+    """Forget what the right engine has worked out, before a falsified one runs, and the reverse."""
     for name in ("_lower", "_log_wealths"):
         monkeypatch.setattr(methods, name, methods.kept(getattr(methods, name).__wrapped__))
 

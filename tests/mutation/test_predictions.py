@@ -54,7 +54,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
 
 
 def tried(names: Iterable[str], *marks: pytest.MarkDecorator) -> Iterator[Any]:
-    """Parameters, of which those that claims are blunt to are expected to fail."""
+    """Yield parameters; tests of the ones to which claims are insensitive are expected to fail."""
     for name in names:
         blunt = [pytest.mark.xfail(reason=BLUNT[name])] if name in BLUNT else []
         yield pytest.param(MUTANTS[name], id=name, marks=[*marks, *blunt])

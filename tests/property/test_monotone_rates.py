@@ -1,5 +1,5 @@
-"""Ladders assume that a success rate crosses its target once: where a formula says so, and where
-nothing but the evidence does."""
+"""Rates that cross their target once, as rules of critical values assume: some by a formula, others
+by the evidence alone."""
 
 import fnmatch
 import random
@@ -72,13 +72,14 @@ RATES: dict[Callable[[rc.Cell], float], str] = {
     rc.on(constructions.compressed_accuracy, frequency=FREQUENCY): "B.values-for-width",
     rc.on(one_step.recalled_spectral): "E.critical-batch",
 }
-"""By the law of a rate, or of the mean accuracy that is above the target in most batches."""
+"""Laws of a rate, or of the mean accuracy that is above the target in most batches."""
 NESTED = "C.optimal-capacity* C.decoupled-capacity C.necessary-constant G.cover-capacity"
 """Proven: weights that are right on all of n + 1 random pairs are so on the first n."""
 EVIDENCE_ALONE = """A.beyond-gradient-descent-length A.ceiling-factor B.additive-*
 B.attention-selective B.beyond-* B.linear-memory-line B.mlp-threshold
 B.sgd-half-steps B.trained-* C.listwise-*"""
-"""No formula has the rate: a ladder that is seen to cross its target twice has no verdict."""
+"""Claims whose rate no formula gives: if test sizes are seen to cross the target twice, there is no
+verdict."""
 
 
 def named(patterns: str) -> list[str]:

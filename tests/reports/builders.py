@@ -12,7 +12,7 @@ SYMBOLS = {"vocab_size": "V", "length": "L", "samples": "N", "dim": "d", "width"
 
 
 def suite() -> rec.Suite:
-    """How the run was made."""
+    """Make the settings of a run."""
     return rec.Suite(
         seed=0,
         tier="standard",
@@ -171,7 +171,7 @@ def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = Fal
 
 
 def source(provenance: Provenance = "derived", *tests: str, paper: str = "A") -> rec.SourceRow:
-    """Where a claim comes from."""
+    """Make the source of a claim."""
     return rec.SourceRow(
         paper=paper,
         statements=list(tests or ("A3", "A9")) if paper == "A" else [],

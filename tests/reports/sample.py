@@ -219,7 +219,7 @@ def noise_share() -> rec.ClaimRow:
             component("near", 1.012, 0.041, (0.9, 1.1), {"length": 64}),
         ],
         controls=[
-            control("d-cubed", "d³ in place of d⁴", 0.52, 0.04, (0.9, 1.1)),
+            control("d-cubed", "d³ instead of d⁴", 0.52, 0.04, (0.9, 1.1)),
             control("half", "half the constant", 2.1, 0.9, (0.9, 1.1)),
         ],
         looks=4,
@@ -283,7 +283,7 @@ def additive_law() -> rec.ClaimRow:
     """A reference line: false, as expected."""
     return claim(
         "A.press-additive",
-        "Press version: N grows as d times L",
+        "News summary: N grows as d times L",
         [component("dim", -1.48, 0.05, (0.9, 1.1)), component("length", 1.22, 0.06, (0.9, 1.1))],
         rule=rule("CriticalExponents", "exponent", locates=True),
         source=source("reported"),
@@ -329,7 +329,7 @@ def recall_curve() -> rec.ClaimRow:
         "Recall accuracy follows one curve in d² / (V log V)",
         parts,
         source=source("stated"),
-        controls=[control("linear", "d in place of d²", 0.4, 0.02, (0.97, 1.03))],
+        controls=[control("linear", "d instead of d²", 0.4, 0.02, (0.97, 1.03))],
         cells=cells,
         plot=Plot(kind="curve", x="dim", group=("vocab_size",), y_label="recall accuracy"),
     )

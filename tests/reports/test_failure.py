@@ -1,4 +1,4 @@
-"""How many more replicates a claim that is not decided is said to need."""
+"""Number of further replicates that an undecided claim is said to need."""
 
 import pytest
 

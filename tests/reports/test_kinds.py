@@ -1,4 +1,4 @@
-"""What no picture or title of the suite's record may do, and the figures that open its page."""
+"""Rules for every picture and title of the suite's record, and the figures that open its page."""
 
 from collections import Counter
 from xml.etree import ElementTree

@@ -58,7 +58,8 @@ def test_a_hundred_components_are_not_compared_each_with_each() -> None:
 
 
 def test_the_most_telling_claim() -> None:
-    """What failed, then theorems; of these constants before exponents, and the sharpest."""
+    """A failed claim comes first, then theorems; of these constants before exponents, and the
+    sharpest."""
     claims = of_states("nBdsssr").claims
     claims[3].rule.scale = "exponent"
     for claim, resolution in zip(claims[3:6], (0.01, 0.2, 0.05), strict=True):

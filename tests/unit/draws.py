@@ -1,4 +1,4 @@
-"""What tests of many rooms draw from."""
+"""Strategies that tests of many rooms draw from."""
 
 import itertools
 from collections.abc import Iterable
@@ -36,7 +36,8 @@ LAWS = ("sphere", "gaussian", "orthonormal")
 def batches(
     draw: st.DrawFn, *, most: tuple[int, int, int, int], laws: tuple[str, ...] = LAWS
 ) -> Batch:
-    """Of one to three replicates, up to so many tokens, positions, samples and dimensions."""
+    """Draw batches of one to three replicates, up to so many tokens, positions, samples and
+    dimensions."""
     vocab_size, law = draw(st.integers(2, most[0])), draw(st.sampled_from(laws))
     enough = st.integers(vocab_size + 2, vocab_size + 6)
     seed = draw(st.integers(0, 2**32 - 1))
@@ -70,7 +71,7 @@ def informative(tokens: Tensor, positions: Tensor) -> Tensor:
 
 
 def perfectly_seen(batch: Batch) -> tuple[Attended, Facts]:
-    """What perfect attention sees of a batch, and the facts that recall makes of it."""
+    """Return the batch as perfect attention sees it, and the facts that recall makes of it."""
     seen = informative(batch.tokens, batch.positions)
     counts = [torch.bincount(row, minlength=batch.vocab_size) for row in seen]
     facts = Facts(

@@ -1,4 +1,4 @@
-"""What simulations return, against values worked out by hand where sizes are the smallest.
+"""Simulations against values worked out by hand where sizes are the smallest.
 
 These are the functions whose value no other test knows: a claim that compares two of them, or has
 one edge alone, does not see an error that both share or that is on the other side.

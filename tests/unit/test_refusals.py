@@ -1,4 +1,4 @@
-"""What the functions of all rooms refuse, and what each message says of it.
+"""Refusals of functions of all rooms, and the message of each.
 
 A row is the call as a user would write it and a part of the message.
 """

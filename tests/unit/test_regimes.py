@@ -52,7 +52,7 @@ def called(run: Callable[..., object]) -> list[str]:
 
 
 def law(claim: Claim, cell: Cell) -> list[str]:
-    """What a claim predicts by."""
+    """Name the laws that a claim predicts by."""
     assert claim.predict is not None
     if isinstance(claim.predict, On) and claim.predict.entry:
         return [full_name(claim.predict.entry)]

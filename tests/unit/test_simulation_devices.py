@@ -1,4 +1,4 @@
-"""What a GPU would refuse or wait for: slips that are planted, and every claim's simulation."""
+"""Operations that a GPU would refuse or wait for: planted slips, and every claim's simulation."""
 
 import copy
 import importlib

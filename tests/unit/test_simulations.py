@@ -10,7 +10,7 @@ from recall_claims.evidence.simulate import Task, again, full_precision
 from tests.every_claim import DEAR, FILES, SLOW, claims_in, lowest
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
-"""Of the largest figure; `.github/docs/gpu.md` promises it."""
+"""Rounding tolerance, as a share of the largest figure; `.github/docs/gpu.md` promises it."""
 
 LEFT_OUT = {
     "G.beyond-language-model": "minutes; factual/test_simulation_language_model.py tries it",

@@ -12,9 +12,9 @@ samples is at most N. `binding` names the condition that decides. Valid for embe
 sphere, the trigger not in the values, and $d \le V$.
 
 `critical_samples` states its error where one condition rules, localisation or coverage, and all
-else is right in 97% of the cases; where two ask for nearly the same, accuracy, a product, reaches
-one half later: up to 1.45 times as many samples. Where recall rules it depends on d alone, and
-hardly on N: an error of 5% in `recall.half_dim` may be any factor in N.
+else is right in 97% of the cases. Where two conditions need nearly as many samples, accuracy, a
+product, reaches one half later: up to 1.45 times as many samples. Where recall rules, accuracy
+depends on d alone, and hardly on N: an error of 5% in `recall.half_dim` may be any factor in N.
 """
 
 import math

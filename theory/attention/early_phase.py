@@ -1,4 +1,5 @@
-r"""How three steps of finite size approach the early-phase limit $\eta \to 0$, $\gamma \to \infty$.
+r"""Approach of three steps of finite size to the early-phase limit $\eta \to 0$, $\gamma \to
+\infty$.
 
 Step sizes are felt against two natural units. After the first step the logits are of size
 $\eta/(VL)$, so the gradient of the second step is that of the limit up to a relative error of
@@ -29,7 +30,7 @@ LIMIT = _EVERY.searched(
         and cell["gamma"] * cell["eta"] * signal_unit(Problem.of(cell)) >= 1e4
     ),
 )
-"""Where labels are those of the limit."""
+"""Regime in which labels are those of the limit."""
 
 EXPONENTS = {"eta": 1.0, "gamma": -1.0}
 """Exponent of the relative error of the attention step in eta, and of the mean distance between

@@ -1,16 +1,16 @@
 r"""End to end: the probability that three gradient steps get a fresh sequence right.
 
 A fresh sequence gets its label if its informative token is found and then recalled, and the two
-happen almost independently: accuracy = localisation x recall. What couples them is that training
-misses some informative tokens too, and stores others in their place. A training sequence is found
-as a fresh one is, with a probability that differs from replicate to replicate (by the realised
+happen almost independently: accuracy = localisation x recall. They are coupled because training
+misses some informative tokens too, and stores others instead. A training sequence is found as a
+fresh one is, with a probability that differs from replicate to replicate (by the realised
 signal-to-noise ratio $s$) and from token to token (by the token's own score $t$):
 
 $$ P(s, t) = F_D(t + s)^{L_{eff}} . $$
 
-The memory holds token $t$ with the weight of the samples that found it, $n \sim
-\mathrm{Bin}(N, P(s,t)/V)$, while the variance of the interference is set by the mean and the mean
-square of $P(s, \cdot)$ over tokens. Orthonormal embeddings raise ValueError.
+The memory holds token $t$ with the weight of the samples that found it, $n \sim \mathrm{Bin}(N,
+P(s,t)/V)$. The mean and the mean square of $P(s, \cdot)$ over tokens set the variance of the
+interference. Orthonormal embeddings raise ValueError.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ DENSER = SIZES.searched(
         cell["vocab_size"] >= 2 * cell["dim"] and 4 * cell["length"] <= cell["vocab_size"]
     ),
 )
-"""Where claims hold them to half as much again."""
+"""Regime in which claims allow half as much again as the stated error."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A7 and A9 (accuracy after three steps); formula derived"
 _REPLICATE_NODES = 10

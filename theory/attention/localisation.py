@@ -24,9 +24,9 @@ mean noise $E\sigma^2$:
 The mean of $\sigma^2$ given these is $T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,\zeta$.
 
 With the trigger in the values, most of the signal is proportional to one random number, the mean
-agreement of two labels of the batch (`Agreement`), which is skewed and moves the noise as well; $q$
-and $\nu$ are correlated (`noise_terms.trigger_covariance`); and T is proportional to
-$q^2 + 2q\nu$, a bit more than a $d$-th of it.
+agreement of two labels of the batch (`Agreement`), which is skewed and moves the noise as well.
+Then $q$ and $\nu$ are correlated (`noise_terms.trigger_covariance`), and T is proportional to $q^2
++ 2q\nu$, a bit more than a $d$-th of it.
 
 Derived: every term of $w_{noise}$ is, given the data's label counts, a Gaussian vector. Its
 covariance is a power $S^p$ of the embeddings' covariance $S$, the term's declared
@@ -59,7 +59,7 @@ SPARSE = SIZES.searched(
     "d >= 12, L >= 8 and V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"]
 )
 REGIME = SPARSE.searched("V >= 256", holds=lambda cell: cell["vocab_size"] >= 256)
-"""Where it states the smaller one."""
+"""Regime in which `probability` states its smaller error."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A6 and A7 (the algorithm); formula derived"
 _SNR_RANGE = (-12.0, 18.0)
@@ -102,11 +102,12 @@ def snr(problem: Problem) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    r"""What a trigger in the values owes to the mean agreement of two labels, and noise with it.
+    r"""Contribution of the mean agreement of two labels to a trigger in the values, and to its
+    noise.
 
     The agreement $A = V\sum_{ab}p_aG_{ab}p_b$ over its mean is $\alpha$, about a gamma variable.
-    What adds up squares of samples' agreements grows as $t_2\alpha + h\alpha^2$, what sees the mean
-    embedding as $\alpha^2$.
+    Sums of squares of samples' agreements grow as $t_2\alpha + h\alpha^2$; terms that see the mean
+    embedding grow as $\alpha^2$.
 
     Attributes:
         variance: of $\alpha$.
@@ -307,13 +308,13 @@ def _many_samples(cell: Mapping[str, Any]) -> bool:
 def probability(problem: Problem, given: SignalToNoise | None = None) -> float:
     r"""Probability that the attention localises the informative token of a fresh sequence.
 
-    Averaged over data, embeddings and the sequence, for random embeddings; a few ms a call.
-    Stated error for d >= 12 and V >= 8 d: {error}. With the trigger in the values, 70 random
-    settings (V from 128 to 1,024, d up to 44) have errors of -0.030 to 0.012, at a standard error
-    of 0.004: theory is too low, by more than 0.02 where V < 256, or N < 22 and d < 19. Of
-    L from 3 to 7, 20 settings with N >= V/4 are off by -0.014 to 0.004; with N = 18 to 43 the noise
-    is too large, and theory up to 0.05 too low. A normal $\theta_v$ and no fluctuations between
-    replicates, $G(\mathrm{SNR})$ alone, are up to 0.11 too low.
+    Averaged over data, embeddings and the sequence, for random embeddings; a few ms a call. Stated
+    error for d >= 12 and V >= 8 d: {error}. With the trigger in the values, 70 random settings (V
+    from 128 to 1,024, d up to 44) have errors of -0.030 to 0.012, at a standard error of 0.004.
+    Theory is too low, by more than 0.02 where V < 256, or N < 22 and d < 19. Of L from 3 to 7, 20
+    settings with N >= V/4 are off by -0.014 to 0.004. With N = 18 to 43 the noise is too large, and
+    theory up to 0.05 too low. A normal $\theta_v$ and no fluctuations between replicates,
+    $G(\mathrm{SNR})$ alone, are up to 0.11 too low.
     """
     given = given or signal_to_noise(problem)
     ratios, weights = replicate_snr(problem, given)

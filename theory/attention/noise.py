@@ -2,7 +2,7 @@ r"""Variance of the token scores in units of $s_0^2$: the sum of the noise terms
 
 The score of token $v$ is $\theta_v = z_v^\top w$ (see `theory.attention.signal`). Its variance over
 tokens, averaged over data and embeddings, is the sum of the variances in `TERMS`, plus the
-covariances that are not negligible: D and H share the label counts; with the trigger in the values,
+covariances that are not negligible. D and H share the label counts. With the trigger in the values,
 B and H share the contexts, and T shares the trigger's overlaps with other terms. The terms are
 declared in `theory.attention.noise_terms`; noise.md derives them.
 """
@@ -22,13 +22,13 @@ SHORT = noise_declaration.any_length(
         length=log_range(4, 256),
     )
 )
-"""Where `variance` states its error."""
+"""Regime in which `variance` states its error."""
 
 TERMS: dict[str, NoiseTerm] = declared
 """Every noise term by its symbol."""
 
 COVARIANCE_POWERS = {symbol: term.covariance_power for symbol, term in TERMS.items()}
-"""What the law of a replicate needs to know of each term."""
+"""Power of the embeddings' covariance in each term, which the law of a replicate needs."""
 
 
 @prediction(

@@ -1,4 +1,4 @@
-r"""How a noise term is declared: once, on its formula, with `noise_term`.
+r"""Declaration of a noise term: once, on its formula, with `noise_term`.
 
 Everything that needs a term reads it in `noise.TERMS`: the sum of the noise, the law of a replicate
 (`covariance_power`), the critical number of samples (`exponents`, `coefficient`), the Attention-MLP

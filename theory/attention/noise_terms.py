@@ -106,7 +106,7 @@ def trigger_coefficient_variance(problem: Problem) -> float:
 
 
 def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
-    r"""What $v_q$ adds up from, in units of $s_0^2$, by what the informative tokens read.
+    r"""Parts of $v_q$, in units of $s_0^2$, by what the informative tokens read.
 
     ``contexts``: contexts of other samples. ``own context``: that of the same sample.
     ``tokens``: informative tokens. ``mean``: the mean embedding, stored with every label. Where the

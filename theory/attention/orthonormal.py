@@ -9,8 +9,8 @@ $$ \theta_v = \sum_{i,i'} g_{ii'}\left[c_i(v)\,c_{i'}(v) + \tau 1\{x_i = v\}
 
 with $g_{ii'} = 1\{k_i = k_{i'}\} - 1/V$, $c_i(v)$ the count of token $v$ in sequence $i$, $x_i$ its
 informative token and $O_{ii'} = \sum_v c_i(v)c_{i'}(v)$. Few pairs of sequences share a label, so
-these are small whole numbers plus corrections of order 1/L and 1/V, and a Gaussian law is wrong by
-up to a factor 2.5 in the critical number of samples. What happens instead:
+these are small whole numbers plus corrections of order 1/L and 1/V. A Gaussian law is wrong by up
+to a factor 2.5 in the critical number of samples. Instead:
 
 - samples that share a label (a collision) raise $\theta_{trig}$ by 2 a pair. Without the trigger
   in the values that is the whole signal, and it takes about $\sqrt V$ samples;
@@ -54,7 +54,7 @@ LOCALISED = ORTHONORMAL.searched(
     vocab_size=log_range(128, 1024),
     dim=log_range(130, 2048),
 )
-"""Where `localisation` states its error, with 12 samples or more."""
+"""Regime in which `localisation` states its error, with 12 samples or more."""
 VARIANCE = ORTHONORMAL.searched(
     "V >= 128, L from 16 to V/8, N from 16 to V",
     holds=lambda cell: (
@@ -116,11 +116,11 @@ def _trimmed(weights: Array) -> Array:
 
 
 def _context_deficit(s: _Sizes) -> Array:
-    """Law of what one context occurrence costs a token, in units 1/L.
+    """Law of the cost of one context occurrence to a token, in units 1/L.
 
-    2 for each other repeat in the sequence; for each partner (another sequence of that label) 1
-    for the shared informative token and 1 for each shared context token; with the trigger in the
-    values 1 for the sequence itself and each partner.
+    It is 2 for each other repeat in the sequence. For each partner (another sequence of that label)
+    it is 1 for the shared informative token and 1 for each shared context token. With the trigger
+    in the values it is 1 for the sequence itself and each partner.
     """
     repeats = _doubled(quadrature.poisson((s.L - 1) * (s.L - 2) / (2 * s.V)))
     partner = np.concatenate([np.zeros(1 + s.tau), quadrature.poisson(s.shared)])
@@ -149,10 +149,11 @@ def _token_law(s: _Sizes) -> tuple[Array, Array]:
 
 
 def _token_cases(s: _Sizes) -> Iterator[tuple[float, float, Array]]:
-    """What may happen to a token: its chance, the score before deficits, the law of these in 1/L.
+    """Cases of a token: the chance of each, the score before deficits, and the law of deficits in
+    1/L.
 
     The token occurs in contexts, and some pairs of these occurrences meet, in one sequence or in
-    two of one label; it is the informative one of n samples, and occurs again in some of these.
+    two of one label. It is the informative one of n samples, and occurs again in some of these.
     """
     meet = (s.L - 2) / (s.L - 1) / s.N + (1 - 1 / s.N) / s.V
     own = stats.binom.pmf(np.arange(min(s.N, 40) + 1), s.N, 1 / s.V)
@@ -291,10 +292,10 @@ def localisation(problem: Problem) -> float:
 def recall(problem: Problem) -> float:
     r"""Share of tokens recalled: the coverage, independent of length and dimension. Exact.
 
-    Without the trigger in the values a token is recalled if it was seen, and otherwise guessed
-    with probability $1/V$. With it all values share a direction, and token $v$ is recalled if no
-    other token was seen more than $2 n_v$ times; of $T$ tokens seen exactly as often as that, it
-    beats all with probability $1/(T+1) = \int_0^1 s^T ds$: ties are broken evenly.
+    Without the trigger in the values a token is recalled if it was seen, and otherwise guessed with
+    probability $1/V$. With it all values share a direction, and token $v$ is recalled if no other
+    token was seen more than $2 n_v$ times. Of $T$ tokens seen exactly as often as that, it beats
+    all with probability $1/(T+1) = \int_0^1 s^T ds$: ties are broken evenly.
     """
     V, N = problem.vocab_size, problem.samples
     if not problem.trigger_in_values:

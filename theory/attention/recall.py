@@ -94,7 +94,7 @@ def kernel(problem: Problem, dim: float) -> Kernel:
 
 @dataclass(frozen=True)
 class Attended:
-    r"""How training attended when the memory was written.
+    r"""Attention of the training samples when the memory was written.
 
     Attributes:
         mean: fraction of the samples that attended to their informative token.
@@ -120,7 +120,7 @@ def count_nodes(
 
 @dataclass(frozen=True)
 class _Interference:
-    """What the other tokens add to the scores of one token, units 1/V."""
+    """Contribution of the other tokens to the scores of one token, in units 1/V."""
 
     counts: Array
     count_weights: Array
@@ -262,7 +262,7 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
 
     Refines `recall_accuracy_gaussian`: all competitors of a token share one $|y_v|^2$, which
     fluctuates ($r$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and
-    contains the token's own score; a competitor has a count $m$ of its own; and $\Phi$ gives way to
+    contains the token's own score. A competitor has a count $m$ of its own. $\Phi$ gives way to
     $F_D$, the law of $\sqrt D$ times a coordinate of a uniform unit vector. The competitors' scores
     have covariance $B^2G^2$, $G = UU^\top$, whose rows correlate as $D$ random directions do,
 

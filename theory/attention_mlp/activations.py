@@ -10,7 +10,7 @@ $$ b_k = E\,\phi^{(k)}(\varepsilon g), \qquad
 for pre-activations of correlation $\rho$. At scale 1, $b_k = \sqrt{k!}\,a_k$ with the coefficients
 $a_k$ of $\phi$ in Hermite polynomials $he_k$ of unit variance.
 
-All expectations are Gauss-Legendre sums on both sides of 0, where ReLU has its kink; on
+All expectations are Gauss-Legendre sums on both sides of 0, where ReLU has its kink. On
 Gauss-Hermite nodes that straddle a kink the error would fall only like a power of their number.
 """
 

@@ -22,7 +22,7 @@ CRITICAL = mlp_noise.SPARSE.searched(
     samples=(1,),
     trigger_in_values=(False,),
 )
-"""Where `critical_samples` states its error."""
+"""Regime in which `critical_samples` states its error."""
 _COVARIANCE_POWERS = noise.COVARIANCE_POWERS | {
     symbol: term.covariance_power for symbol, term in mlp_noise.LAYER_TERMS.items()
 }
@@ -95,7 +95,7 @@ def _critical_samples(problem: MlpProblem) -> float:
 
 
 def _bounds(cell: Mapping[str, Any]) -> tuple[float, float]:
-    """Between which numbers of samples the critical one mostly is, whatever the theory says."""
+    """Range of sample sizes that usually contains the critical one; it does not use the theory."""
     V, L, d, m = (cell[name] for name in ("vocab_size", "length", "dim", "width"))
     about = V * L / d**1.5 * math.sqrt(1 + L / d + L**2 / V + d * L / m)
     low, high = _FACTORS[cell["activation"]]

@@ -7,14 +7,14 @@ $$ s_{ij} = \frac1N\sum_{i'} g_{ii'}\,\nabla_hK_m(\bar h_{i'}; \bar h_i)\cdot v_
    g_{ii'} = \delta_i^\top U^\top U\delta_{i'} . $$
 
 The average over the layer is $c_1\,h'\cdot v + c_2\,h\cdot v$ with $c_1\approx b_1^2$ and
-$c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear rescaled: pairs of the same
-label by $b_1^2$, a sample with itself by $\chi$, pairs through the mean covariance by
+$c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear rescaled. Pairs of the same
+label are rescaled by $b_1^2$, a sample with itself by $\chi$, pairs through the mean covariance by
 $\beta = b_1^2 + b_0b_2$. Three terms are new, `LAYER_TERMS`. Moments of $\phi$ are taken at the
 scale $\varepsilon\approx L^{-1/2}$ of mean values (`theory.attention_mlp.activations`).
 
-With ``centred`` residuals $\sum_i\delta_i = 0$: whatever is the same for all $i$ or all $i'$ drops
-out, the mean embedding and a trigger in the values among it, and every self-coefficient is reduced
-by its value for a pair of different samples. noise.md derives what the layer's rows add.
+With ``centred`` residuals $\sum_i\delta_i = 0$. So everything that is the same for all $i$ or all
+$i'$ drops out, including the mean embedding and a trigger in the values. Every self-coefficient is
+reduced by its value for a pair of different samples. noise.md derives what the layer's rows add.
 """
 
 import math
@@ -41,20 +41,20 @@ SPARSE = LAYER.searched(
     "m >= 8, V >= 8 d", holds=lambda c: c["width"] >= 8 and c["vocab_size"] >= 8 * c["dim"]
 )
 STATED = SPARSE.searched("N >= V/3", holds=lambda c: 3 * c["samples"] >= c["vocab_size"])
-"""Where `trigger_signal` states its error."""
+"""Regime in which `trigger_signal` states its error."""
 EVERY = STATED.searched(
     "24 dimensions for each degree; even activations with plain residuals alone",
     holds=lambda c: c["activation"] != "he2" or (c["dim"] >= 48 and not c.get("centred", False)),
     activation=("relu", "gelu", "tanh", "he2"),
 )
-"""Where `variance` states its error."""
+"""Regime in which `variance` states its error."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A6, A9 and A10 (MLP noise); formula derived"
 
 
 @dataclass(frozen=True)
 class Coefficients:
-    r"""What the terms are rescaled by, at one problem.
+    r"""Coefficients that rescale the terms, at one problem.
 
     Attributes:
         pair: $\bar c$, same-label pairs; $b_1^2$ for small $\varepsilon$.
@@ -360,9 +360,9 @@ def variance(problem: MlpProblem) -> float:
     Stated error: {error} for d >= 24, L >= 8, m >= 8, V >= 8 d and N >= V/3, both kinds of
     residuals (96 random such settings with V up to 1500 and N up to 6 V: 0.95 to 1.10, at a
     standard error of 0.02). Activations are those of `activations.NAMES`; the degree of a
-    polynomial counts over d. Not for He2 with centred residuals: an even activation has no slope,
-    all leading terms vanish, and what is left out counts; there the sum is 1.2 to 1.65 times too
-    small, at any width.
+    polynomial counts over d. It does not hold for He2 with centred residuals: an even activation
+    has no slope, all leading terms vanish, and the neglected ones count. There the sum is 1.2 to
+    1.65 times too small, at any width.
     """
     return sum(terms(problem).values())
 

@@ -1,4 +1,4 @@
-r"""The phase diagram of paper A (A10): which condition sets the width that half accuracy needs.
+r"""The phase diagram of paper A (A10): the condition that sets the width for half accuracy.
 
 At given V, L, N, d and activation, the three steps succeed on half of fresh sequences if
 
@@ -6,8 +6,8 @@ At given V, L, N, d and activation, the three steps succeed on half of fresh seq
 * recall: m exceeds what the sampling noise of the layer's features allows
   (`mlp_recall.critical_width`); beyond the recall cap no width suffices;
 * localisation: m exceeds what the layer's noise in the attention step allows
-  (`localisation_width`); where even an infinite layer fails, the obstacle is the mean bias (A, E)
-  or the gradient noise (what remains without it), whichever costs more localisation.
+  (`localisation_width`). Where even an infinite layer fails, the obstacle is the mean bias (A, E)
+  or the gradient noise (the rest without it): the one that costs more localisation.
 
 `binding` names the condition that asks for the most.
 """
@@ -44,7 +44,7 @@ def localisation_width(problem: MlpProblem) -> float:
 
 @dataclass(frozen=True)
 class Requirement:
-    """What half accuracy asks for: the condition that binds, and the width it requires."""
+    """Requirement for half accuracy: the condition that binds, and the width it needs."""
 
     condition: str
     width: float
@@ -70,7 +70,7 @@ def binding(problem: MlpProblem) -> Requirement:
 
 
 def _obstacle(problem: MlpProblem) -> str:
-    """What costs an infinite layer more: its mean bias, or what remains without it."""
+    """Obstacle that costs an infinite layer more: its mean bias, or the noise without it."""
     wide = problem.replace(width=_WIDEST)
     unbiased = mlp_localisation.probability(wide, without=("A", "E"))
     gained = unbiased - mlp_localisation.probability(wide)

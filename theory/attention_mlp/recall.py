@@ -40,7 +40,7 @@ REGIME = SIZES.searched(
     activation=("relu", "gelu", "tanh"),
     without=("length", "trigger_in_values"),
 )
-"""Where `mlp_recall_accuracy` states its smaller error, and with He2 both:"""
+"""Regime in which `mlp_recall_accuracy` states its smaller error, and with He2 both:"""
 STATED = REGIME.searched(activation=("relu", "gelu", "tanh", "he2"))
 _WIDE = {"relu": (1.0, 2), "gelu": (1.0, 2), "tanh": (0.62, 2), "he2": (0.26, 3)}
 _NARROW = {"relu": 0.3, "gelu": 0.37, "tanh": 0.45, "he2": 0.42}
@@ -57,7 +57,7 @@ def _harmonic(cell: Mapping[str, Any]) -> float:
 
 
 def _load(cell: Mapping[str, Any]) -> float:
-    """Samples a token that are needed, within a quarter of what `critical_samples` has."""
+    """Samples per token that are needed, within a quarter of `critical_samples`."""
     asked = cell["vocab_size"] * math.log(cell["vocab_size"])
     left = 1 - asked / _harmonic(cell)
     offset = 2 * _OFFSET[cell["activation"]] / cell["dim"]
@@ -89,7 +89,7 @@ CAPACITY = Regime(
     },
     holds=lambda cell: 3 * cell["width"] >= 2 * cell["dim"] and 300 <= _harmonic(cell) <= 2750,
 )
-"""Where `capacity` states its error."""
+"""Regime in which `capacity` states its error."""
 SAMPLES = SIZES.searched(
     "m >= 32, d >= 24, V up to half the capacity, N_c of at least 6 V, all by the rounded law",
     holds=lambda cell: (
@@ -101,7 +101,7 @@ SAMPLES = SIZES.searched(
     samples=(1,),
     without=("length", "trigger_in_values"),
 )
-"""Where `critical_samples` states its error."""
+"""Regime in which `critical_samples` states its error."""
 WIDTH = SIZES.searched(
     "activations without a mean, d >= 24, V up to half the capacity at any width, N >= 4 V, widths "
     "of 32 and of 2 d/3 and more, all by the rounded law",
@@ -116,11 +116,11 @@ WIDTH = SIZES.searched(
     width=(1,),
     without=("length", "trigger_in_values"),
 )
-"""Where `critical_width` states its error."""
+"""Regime in which `critical_width` states its error."""
 
 Number = TypeVar("Number", float, Array)
 
-_SOURCE = "paper A, arXiv 2603.15923, A6 and A9 (m d in place of d^2); formula derived"
+_SOURCE = "paper A, arXiv 2603.15923, A6 and A9 (m d instead of d^2); formula derived"
 _POWER_NODES, _SCALE_NODES, _SCORE_NODES = 7, 5, 32
 
 
@@ -305,9 +305,9 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     proportional to $md$ while the second term dominates, saturated in m once the first does, which
     happens at $m \sim d^r$ with r the first Hermite order of $\phi$ beyond the constant.
 
-    Stated error: {error} for d >= 24, m >= 32 and at least 2 d/3, from 64 to 512 tokens; mostly
-    too large. In narrower layers of ReLU, GELU or He2 the capacity is less than 0.88 times as much
-    at some sizes; with He2 it is so at all that were tried up to m = d/3.
+    Stated error: {error} for d >= 24, m >= 32 and at least 2 d/3, from 64 to 512 tokens; mostly too
+    large. In narrower layers of ReLU, GELU or He2 the capacity is less than 0.88 times as much at
+    some sizes; with He2 at all sizes tried up to m = d/3.
     """
     values = kernel(activation, dim)
 

@@ -1,7 +1,7 @@
-r"""Heads that add codes: the least dimension in which any codes at all store the facts.
+r"""Heads that add codes: the least dimension in which some codes store the facts.
 
 Without an MLP the logits are $u_a^\top(y_s + y_r)$ whatever the heads, if each contributes a code
-of its one token. Two conditions are necessary for facts whose relation is told apart by $y_r$:
+of its one token. Two conditions are necessary for facts whose relation $y_r$ separates:
 
 - *Subjects.* Within each block the code $y_s$ must prefer the right answer: $R$ answers, each
   against $D-1$ rivals. With Gaussian embeddings the logits $Uy$ of a free $y\in\mathbb R^d$ are a

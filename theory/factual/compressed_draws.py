@@ -16,8 +16,8 @@ Indices = NDArray[np.int64]
 def narrow(
     subjects: int, relations: int, answers: int, group: int, head_dim: int, frequency: float
 ) -> list[tuple[Array, Array, Array, Array, tuple[Indices, Indices]]]:
-    """Of eight times 1000 facts the logits without noise, the sums of their squares, how many
-    facts have each answer, standard noise, and where the right answer is."""
+    """Draws of eight times 1000 facts: the logits without noise, the sums of their squares, the
+    number of facts with each answer, standard noise, and the place of the right answer."""
     rng, size, found = np.random.default_rng(20241209), relations * answers, []
     for _ in range(8):
         near = 2 * rng.beta((head_dim - 1) / 2, (head_dim - 1) / 2, (2, 1000, group)) - 1

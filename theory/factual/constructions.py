@@ -198,8 +198,8 @@ def mlp_width(
 
     $n$ and $n'$ are binomial, $c$ is a coordinate of the sphere. Finite size: within {error} for
     $d\ge16$ and 50 hidden units or more where attention has focus, d of at least 1.4
-    `selective_dim`, as inputs are else not ideal (too small at (8, 10, 5; d = 25)); with fewer the
-    noise is far from Gaussian, and the result high by up to 15%.
+    `selective_dim`. Otherwise inputs are not ideal (too small at (8, 10, 5; d = 25)). With fewer
+    units the noise is far from Gaussian, and the result high by up to 15%.
 
     ``same_answer``: facts with the same answer disturb each other; False drops their noise.
 
@@ -250,13 +250,13 @@ def compressed_accuracy(
 
     Codes in one group overlap by $\rho$, a coordinate of the unit sphere of $\mathbb R^{d_h}$; the
     kernel of cosine features of frequency $\omega$ at the inputs' squared distance
-    $2(1-\rho_{ss'})+2(1-\rho_{rr'})$ says how much of a neighbouring fact's answer is read as well.
-    To it come noise of variance $\frac N{md}+\frac{n_a}m$ on answer a of $n_a$ facts, and the
-    overlaps of the answers.
-    Averaged over 8000 facts from a fixed stream: accurate to 0.005. Rivals' correlations, which
-    are neglected, help: the formula is low, by 0.01 to 0.02 where it is 0.8.
+    $2(1-\rho_{ss'})+2(1-\rho_{rr'})$ is the share of a neighbouring fact's answer that is read as
+    well. Added to it are noise of variance $\frac N{md}+\frac{n_a}m$ on answer a of $n_a$ facts,
+    and the overlaps of the answers. Averaged over 8000 facts from a fixed stream: accurate to
+    0.005. Rivals' correlations, which are neglected, help: the formula is low, by 0.01 to 0.02
+    where it is 0.8.
 
-    Stated error: {error} for accuracies from 0.3 on, 16 subjects and relations; at most 4 facts a
+    Stated error: {error} for accuracies from 0.3 on, 16 subjects and relations; at most 4 facts per
     hidden unit (at 16 of them, 32 subjects and relations, it is 0.056 high).
 
     Raises ValueError: a size below 1, a head of fewer than 2 dimensions, or a group larger than the
@@ -306,7 +306,7 @@ def compressed_width(
 
 
 def _half(chance: Callable[[float], float], least: float, level: float = 0.5) -> float:
-    """Where an increasing probability passes 1/2, or another level."""
+    """Find where an increasing probability passes 1/2, or another level."""
     return crossing.log_root(chance, least, level=level, tolerance=1e-5)
 
 

@@ -80,7 +80,7 @@ EARLY, EARLY_RANDOM = (
     )
     for task in (PRODUCT, RANDOM)
 )
-"""Where growth rates are exact."""
+"""Regime in which growth rates are exact."""
 BOTH_STAGES = PRODUCT.searched(
     "starts of 1e-5, until both stages are over, about 15 to 20 times the slower one's growth "
     "time; growth times within a factor of 8",
@@ -207,12 +207,12 @@ def _rate(sizes: Sizes, stage: Stage) -> float:
 
 
 def choices(sizes: Sizes, stage: Stage) -> int:
-    """Among how many answers a stage chooses: R blocks, or the D answers of a block."""
+    """Number of answers among which a stage chooses: R blocks, or the D answers of a block."""
     return sizes.relations if stage == "relation" else sizes.answers
 
 
 def first(sizes: Sizes) -> Stage:
-    r"""What is learned first: the relation iff $S^2(1-1/R) > RD(1-1/D)$."""
+    r"""Stage that is learned first: the relation iff $S^2(1-1/R) > RD(1-1/D)$."""
     return "relation" if relation_rate(sizes) > subject_rate(sizes) else "subject"
 
 

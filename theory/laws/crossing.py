@@ -1,8 +1,8 @@
-"""Where a monotone function, rising or falling, passes a level.
+"""Crossings: the argument at which a monotone function, rising or falling, passes a level.
 
 One convention for all: a function that has not reached the level at the upper end of the bracket
-crosses it at infinity; one that has passed it already at the lower end crosses it "before": at
-minus infinity, or at 0 on a logarithmic axis. Whoever promises a number checks for these.
+crosses it at infinity. A function that has passed it already at the lower end crosses it "before":
+at minus infinity, or at 0 on a logarithmic axis. Callers that promise a number check for these.
 """
 
 import math

@@ -98,7 +98,8 @@ def legendre(count: int) -> tuple[Array, Array]:
 
 
 def merged(values: Real, weights: Real, count: int) -> tuple[Array, Array]:
-    """At most ``count`` groups of neighbouring values, of nearly equal weight, at their means.
+    """Merge neighbouring values into at most ``count`` groups of nearly equal weight, at their
+    means.
 
     >>> values, weights = merged(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.25, 0.25]), 2)
     >>> values.tolist(), weights.tolist()

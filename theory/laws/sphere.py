@@ -27,8 +27,8 @@ _TAIL = 9.0
 """Standard deviations beyond which the density is dropped (1e-19 of its mass)."""
 _FEW = 4096
 _KNOTS = 1024
-"""Of a cubic spline that stands in for the incomplete beta function, ten times slower, where more
-than ``_FEW`` values of it are asked for."""
+"""Knots of the cubic spline that replaces the incomplete beta function, ten times slower, for more
+than ``_FEW`` values."""
 
 
 def nodes(dim: float, count: int) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-r"""From information to accuracy: what no estimator of the map exceeds.
+r"""Bound on accuracy from information: no estimator of the map exceeds it.
 
 Let $A$ be the number of labels guessed right and $x = EA$. If the guess were independent of a
 uniform $\pi$, the factorial moments of $A$ would be at most 1, so that $E(1+s)^A \le e^s$; the

@@ -1,10 +1,10 @@
 r"""Matched filter: guess the label $k$ of largest $u_k^\top G z_x$, as after one gradient step.
 
 Units $1/(LV)$, $s = n/\lambda$. The right label scores $s$. Other tokens leak in through overlaps
-of variance $1/d$, and the uninformative tokens add noise of variance $(L-1)/N$ per entry of
-$LVM$, amplified by $(1 + V/d)^2$. Label counts that fluctuate add $(L-1)(s_k-1)/V$ to a whole row
-of M; token $x$ reads that times $c_x = z_x^\top\sum_w z_w \sim N(1, (V-1)/d)$, the same $c_x$ for
-all labels, so that a few tokens bear most of it.
+of variance $1/d$, and the uninformative tokens add noise of variance $(L-1)/N$ per entry of $LVM$,
+amplified by $(1 + V/d)^2$. Label counts that fluctuate add $(L-1)(s_k-1)/V$ to a whole row of M;
+token $x$ reads that times $c_x = z_x^\top\sum_w z_w \sim N(1, (V-1)/d)$, the same $c_x$ for all
+labels, so that a few tokens carry most of it.
 """
 
 import math

@@ -52,7 +52,7 @@ SIZES = Regime(
         and (not cell["whitened"] or cell["width"] < 0.9 * cell["associations"])
     ),
 )
-"""Where `accuracy` states its error."""
+"""Regime in which `accuracy` states its error."""
 WHITENED = Regime(
     "d from 32 to 128, whitened, N from 2 d to d^2/2",
     {
@@ -62,7 +62,7 @@ WHITENED = Regime(
     },
     holds=lambda cell: 2 * cell["dim"] <= cell["associations"] <= cell["dim"] ** 2 / 2,
 )
-"""Where `half_width` states its error."""
+"""Regime in which `half_width` states its error."""
 MARGINS = Regime(
     "d from 32 on, m from 96 to d^2/4, N log(N) (1/m + 3/d^2) below d/5, so that few margins are "
     "below 0",
@@ -77,11 +77,11 @@ MARGINS = Regime(
         <= cell["dim"] / (1 / cell["width"] + 3 / cell["dim"] ** 2)
     ),
 )
-"""Where `smallest_margin` states its error."""
+"""Regime in which `smallest_margin` states its error."""
 
 
 def overlaps(associations: float, dim: int, width: float, whitened: bool) -> mlp.FeatureLaw:
-    """What matters of the features, as `mlp` reads it.
+    """Law of the features, as `mlp` reads it.
 
     Raises:
         ValueError: less than 1 neuron or 2 dimensions, or a whitened memory that has as many
@@ -137,9 +137,9 @@ def smallest_margin(*, associations: int, dim: int, width: float) -> float:
     """Mean of the smallest margin, own score less the largest rival's, of a memory not whitened.
 
     Keys whose margin is below a level are few and nearly independent. Stated error: {error}. It is
-    mostly too high, by up to 0.04 beyond the regime's ends, where overlaps are far from normal: of
-    m products of normals, in a row of one key, they have an excess kurtosis of 54/m, and from m of
-    the order of d^2 on they are squares of cosines.
+    mostly too high, by up to 0.04 beyond the regime's ends, where overlaps are far from normal. As
+    sums of m products of normals, in a row of one key, they have an excess kurtosis of 54/m. From m
+    of the order of d^2 on they are squares of cosines.
 
     Raises:
         ValueError: as in `overlaps`.

@@ -1,7 +1,7 @@
-r"""How many bits a memory needs for its facts, and how many bits per parameter memories reach.
+r"""Bits that a memory needs for its facts, and bits per parameter that memories reach.
 
 **Bounds.** A memory of $B$ bits holds an unknown function from $N$ facts to $M$ outputs, uniform
-among all $M^N$. Whatever encoder and decoder, with accuracy $1-\delta$ on average (Fano, and
+among all $M^N$. For any encoder and decoder with accuracy $1-\delta$ on average (Fano, and
 concavity of the entropy)
 
 $$ B \ge N\,[\log_2M - h_2(\delta) - \delta\log_2(M-1)], $$
@@ -37,7 +37,7 @@ CODES = Regime(
     "any sizes",
     {"facts": log_range(1, 256), "outputs": log_range(2, 256), "bits": range(41)},
 )
-"""Where the bounds hold, and `random_code_accuracy` is exact."""
+"""Regime in which the bounds hold, and `random_code_accuracy` is exact."""
 CONSTRUCTIONS = Regime(
     "8,000 to 37,000 weights, m >= d/4, so that 150 to 1000 pairs are recalled to 99%",
     {
@@ -53,7 +53,7 @@ CONSTRUCTIONS = Regime(
         and (cell["construction"] == "cosine" or cell["width"] <= cell["dim"])
     ),
 )
-"""Where `bits_per_parameter` states its error."""
+"""Regime in which `bits_per_parameter` states its error."""
 
 
 def fano_bits(*, facts: float, outputs: int, accuracy: float) -> float:

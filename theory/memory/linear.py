@@ -35,15 +35,15 @@ _SCORE_NODES, _COSINE_NODES, _COEFFICIENT_NODES, _LENGTH_NODES, _GAIN_NODES = 60
 PAIRS = Regime(
     "n >= 30, d >= 12", {"associations": log_range(30, 16384), "dim": log_range(12, 1024)}
 )
-"""Where the shares that are recalled state their errors."""
+"""Regime in which the shares that are recalled state their errors."""
 THRESHOLD = PAIRS.searched(without=("dim",))
-"""Where a dimension that is found states its error."""
+"""Regime in which a dimension that is found states its error."""
 LOW_RANK = PAIRS.searched(
     "rank from 12 to d",
     holds=lambda cell: cell["width"] <= cell["dim"],
     width=log_range(12, 1024),
 )
-"""Where `low_rank_accuracy` states its error."""
+"""Regime in which `low_rank_accuracy` states its error."""
 RANK = PAIRS.searched(
     "and 2 n log(n)/d, about the rank at which half are recalled, of 14 or more, below 0.95 d",
     holds=lambda cell: (
@@ -54,9 +54,9 @@ RANK = PAIRS.searched(
     associations=log_range(30, 2048),
     dim=log_range(16, 512),
 )
-"""Where `half_rank` states its error."""
+"""Regime in which `half_rank` states its error."""
 WHOLE = Regime("d >= 32", {"dim": log_range(32, 1024)})
-"""Where `capacity` states its error."""
+"""Regime in which `capacity` states its error."""
 
 Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
@@ -198,7 +198,7 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
     regime=PAIRS,
 )
 def one_bit_accuracy(associations: float, dim: float) -> float:
-    r"""Accuracy of the memory $\mathrm{sign}(W)$, one bit a parameter.
+    r"""Accuracy of the memory $\mathrm{sign}(W)$, one bit per parameter.
 
     An entry of W is nearly normal with variance $n/d^2$, so (Bussgang) the sign is
     $\sqrt{2/\pi}\,W_{ab}d/\sqrt n$ plus an uncorrelated rest of variance $1-2/\pi$. In units of
@@ -289,7 +289,7 @@ def capacity(dim: float) -> float:
 
 
 def _threshold(success: Callable[[float], float], low: float, high: float) -> float:
-    """Where a success probability, monotonic in its argument, is 1/2."""
+    """Find where a success probability, monotonic in its argument, is 1/2."""
     return crossing.log_root(success, low, high, level=0.5, tolerance=1e-6)
 
 

@@ -56,8 +56,9 @@ def critical_load(share: float) -> float:
 def critical_associations(dim: int, share: float) -> float:
     """Number of pairs of unit vectors up to which some memory retrieves all listwise.
 
-    Exact for circular cones but for 1/dim^2; real memories store more, by a few per cent where the
-    top competitors are many times ``dim``, and by 15% where they are hardly more than ``dim``.
+    It is exact for circular cones but for 1/dim^2. Real memories store more: by a few per cent
+    where the top competitors are many times ``dim``, and by 15% where they are hardly more than
+    ``dim``.
 
     Raises:
         ValueError: ``share`` is not between 0 and 1, or ``dim`` is below 3.
@@ -80,7 +81,7 @@ REGIME = Regime(
     {"dim": range(8, 65), "share": (0.5, 0.25, 0.75, 0.1, 0.9)},
     holds=lambda cell: cell["share"] * cell["dim"] / (2 * math.log(1 / cell["share"])) >= 1.4,
 )
-"""Where real memories store at most 15% more than `critical_associations`."""
+"""Regime in which real memories store at most 15% more than `critical_associations`."""
 
 
 def _check_share(share: float) -> None:

@@ -38,11 +38,11 @@ PAIRS = Regime(
     },
     holds=lambda cell: cell["dim"] / 2 <= cell["outputs"] <= cell["associations"],
 )
-"""Where `critical_width` states its error for the cosine."""
+"""Regime in which `critical_width` states its error for the cosine."""
 COSINE = PAIRS.searched(
     width=log_range(16, 16384),
 )
-"""Where `mlp_memory_accuracy` states its error for the cosine."""
+"""Regime in which `mlp_memory_accuracy` states its error for the cosine."""
 RELU = Regime(
     "ReLU, d >= 24, widths of 2 d and more, as many outputs as pairs",
     {
@@ -53,7 +53,7 @@ RELU = Regime(
     },
     holds=lambda cell: cell["width"] >= 2 * cell["dim"],
 )
-"""Where `mlp_memory_accuracy` states its error for ReLU."""
+"""Regime in which `mlp_memory_accuracy` states its error for ReLU."""
 STORED = Regime(
     "as many outputs as pairs; m d >= 2500, and 4000 for ReLU, so that 64 are recalled or more; "
     "ReLU up to m = d^2/1.53",
@@ -69,14 +69,14 @@ STORED = Regime(
         and cell["width"] * cell["dim"] >= 4000
     ),
 )
-"""Where `capacity` states its error."""
+"""Regime in which `capacity` states its error."""
 _SCALE_NODES, _SCORE_NODES = 5, 120
 _WIDEST = 1e9
 
 
 @dataclass(frozen=True)
 class FeatureLaw:
-    r"""What matters of random features.
+    r"""Law of random features, as far as a memory depends on it.
 
     Attributes:
         wide: $T_\infty^2$.
@@ -157,7 +157,8 @@ def failures(
 
 
 def _loads(associations: float, outputs: float) -> list[tuple[int, float]]:
-    """How many inputs share an output, N/M rounded down and up, and by how many outputs each."""
+    """List the numbers of inputs that share an output, N/M rounded down and up, with their
+    outputs."""
     least = max(1, math.floor(associations / outputs))  # rounding may leave N a hair below M
     more = associations - least * outputs
     return [(n, count) for n, count in ((least, outputs - more), (least + 1, more)) if count > 0]

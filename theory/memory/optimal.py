@@ -1,4 +1,4 @@
-r"""How many pairs the best linear memory stores.
+r"""Number of pairs that the best linear memory stores.
 
 A matrix $W$ stores $n$ random pairs of unit vectors in $\mathbb R^d$ if every $We_i$ lies in the
 cone $C_i=\{w: u_i^\top w\ge u_j^\top w\ \forall j\}$. The $(We_i)_i$ fill a subspace of dimension
@@ -42,13 +42,13 @@ Array = NDArray[np.float64]
 ANY = Regime("", {"dim": range(2, _LARGEST + 1)})
 """Any dimension."""
 SHARED = ANY.searched("d >= 10", holds=lambda cell: cell["dim"] >= 10)
-"""Where `critical_associations` states its error for competitors that the pairs share."""
+"""Regime in which `critical_associations` states its error for competitors that the pairs share."""
 OWN = ANY.searched(
     "competitors of each pair's own, d >= 6",
     holds=lambda cell: cell["dim"] >= 6,
     own_competitors=(True,),
 )
-"""Where it does so for competitors of each pair's own."""
+"""Regime in which it does so for competitors of each pair's own."""
 STORED = ANY.searched(
     "d >= 10; with competitors of each pair's own d >= 6",
     holds=lambda cell: cell["dim"] >= (6 if cell.get("own_competitors", False) else 10),
@@ -59,7 +59,7 @@ TRANSITION = ANY.searched(
     associations=log_range(4, 4096),
     own_competitors=(True,),
 )
-"""Where `separable_probability` states its error."""
+"""Regime in which `separable_probability` states its error."""
 
 
 @prediction(

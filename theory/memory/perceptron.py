@@ -1,7 +1,8 @@
-r"""How many random patterns a perceptron separates: what one output bit can ask of its weights.
+r"""Number of random patterns that a perceptron separates: the demand of one output bit on its
+weights.
 
 The sign of $w\cdot x$ has to be right for n patterns x in general position, whose labels are
-random; d weights. Each pattern is one bit, so that n/d is bits a weight.
+random; d weights. Each pattern is one bit, so that n/d is bits per weight.
 
 **Real weights** (Cover 1965). A new point lies on the boundary of some of the dividing hyperplanes,
 which then divide the others in a space of one dimension less: $C(n+1,d)=C(n,d)+C(n,d-1)$. So
@@ -36,7 +37,7 @@ PATTERNS = Regime(
     {"patterns": log_range(2, 64), "dim": log_range(1, 32)},
     holds=lambda cell: cell["dim"] <= cell["patterns"] <= 4 * cell["dim"],
 )
-"""Where `separable_share` states its error."""
+"""Regime in which `separable_share` states its error."""
 
 
 @prediction(

@@ -1,9 +1,9 @@
 r"""Facts in learned embeddings: a subject is a superposition of its attributes' vectors.
 
-S subjects and R relations, each a random one-to-one map of the subjects onto C = S attributes
-(arXiv 2605.12426, abstract: an embedding dimension logarithmic in the number of facts suffices; a
-small MLP selects by the relation). A construction, derived here: attributes are uniform unit
-vectors $u_a$ of $R^d$, every relation has a random pattern of signs $D_r$, and
+S subjects and R relations, each a random one-to-one map of the subjects onto C = S attributes. The
+abstract of arXiv 2605.12426 says that an embedding dimension logarithmic in the number of facts
+suffices, and that a small MLP selects by the relation. A construction, derived here: attributes are
+uniform unit vectors $u_a$ of $R^d$, every relation has a random pattern of signs $D_r$, and
 
 $$ e_s = \sum_rD_ru_{a_r(s)},\qquad D_re_s = u_{a_r(s)} + z . $$
 
@@ -16,9 +16,9 @@ varies by 3/(d + 2). So a fact is answered rightly with probability
 $$ P = E\,F_d\Big(\frac{(1+x)\sqrt d}{|y|}\Big)^{C-R}
    F_d\Big(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2}}\Big)^{R-1} , $$
 
-$F_d$ the law of a coordinate of the sphere. To leading order half of the facts are right at
-$d = 2(R-1)\ln C$ and all of them at $8R\ln C$: C times as many facts cost a logarithm in dimension.
-No bit is gained by it, for the C embeddings have C d weights: as many bits a weight, to leading
+$F_d$ the law of a coordinate of the sphere. To leading order half of the facts are right at $d =
+2(R-1)\ln C$ and all of them at $8R\ln C$: C times as many facts cost a logarithm in dimension. No
+bit is gained by it, for the C embeddings have C d weights: as many bits per weight, to leading
 order, as in the sum of outer products of `linear`.
 """
 
@@ -39,7 +39,7 @@ FACTS = Regime(
     },
     holds=lambda cell: 8 * cell["relations"] <= cell["attributes"],
 )
-"""Where `accuracy` states its error."""
+"""Regime in which `accuracy` states its error."""
 
 
 @prediction(

@@ -46,24 +46,24 @@ CUTOFF = ZIPF.searched(
     "d >= 32, a few labels, at most 2 d tokens stored",
     holds=lambda cell: cell["stored"] <= 2 * cell["dim"],
 )
-"""Where `cutoff_error` states its error."""
+"""Regime in which `cutoff_error` states its error."""
 POWER = ZIPF.searched(
     "d >= 32, a few labels, powers with 2 rho alpha > 1",
     holds=lambda cell: 2 * cell["power"] * cell["alpha"] > 1,
     power=(1.0, 0.75, 0.5, 0.25),
 )
-"""Where `power_error` states its error."""
+"""Regime in which `power_error` states its error."""
 MANY_LABELS = ZIPF.searched(
-    "d >= 24, at most a token a label, and d^2/8 tokens, stored",
+    "d >= 24, at most one token per label, and d^2/8 tokens, stored",
     holds=lambda cell: 8 <= cell["stored"] <= min(cell["labels"], cell["dim"] ** 2 / 8),
     labels=log_range(32, 4096),
     dim=log_range(24, 1024),
 )
-"""Where `many_labels_error` states its error."""
+"""Regime in which `many_labels_error` states its error."""
 UNSEEN = Regime(
     "alpha from 1.5 to 3", {"alpha": ZIPF.ranges["alpha"], "samples": log_range(64, 65536)}
 )
-"""Where `unseen_mass` states its error."""
+"""Regime in which `unseen_mass` states its error."""
 
 
 def _check(alpha: float, dim: float, stored: int) -> None:
@@ -110,7 +110,7 @@ def cutoff_error(
 
 
 def best_stored(alpha: float, labels: int, dim: float, choices: Iterable[int]) -> int:
-    """Which of these numbers P of most frequent tokens, stored alike, leaves the least error.
+    """Choose the number P of most frequent tokens, stored alike, that leaves the least error.
 
     The best of all is a multiple of d/log d, from 1.1 to 2.
 

@@ -31,7 +31,8 @@ Flow = Literal["gradient", "spectral", "sign"]
 Part = Literal["subject", "relation"]
 PARTS: tuple[Part, Part] = ("subject", "relation")
 EMBEDDINGS = ("OOO", "OOH", "OHO", "OHH", "HOO", "HOH", "HHO", "HHH")
-"""Of subjects, relations and answers: one-hot, or the columns of a normalised Hadamard matrix."""
+"""Embeddings of subjects, relations and answers: one-hot, or the columns of a normalised Hadamard
+matrix."""
 
 
 FACTS = Regime(
@@ -54,7 +55,7 @@ LEARNED = FACTS.searched(
     ),
     duration=log_range(2.0, 8192),
 )
-"""Where learning times are right to the steps of an integrator, as are their ratios."""
+"""Regime in which learning times are right to the steps of an integrator, as are their ratios."""
 SPECTRAL = LEARNED.searched(flow=("spectral",), duration=log_range(2.0, 32))
 SIGN = LEARNED.searched(
     "powers of 2",
@@ -72,7 +73,7 @@ DECAYING = FACTS.searched(
     flow=("gradient",),
     duration=log_range(16.0, 4096, per_octave=2),
     time=log_range(256, 1e7, per_octave=1),
-    log_time=(1.0, 50.0),  # told to a plot
+    log_time=(1.0, 50.0),  # passed on to a plot
     part=PARTS,
 )
 FALLING = FACTS.searched(
@@ -87,7 +88,7 @@ FALLING = FACTS.searched(
     begin=log_range(3.0, 32.0, per_octave=8),
     time=log_range(3.0, 32.0, per_octave=8),
 )
-"""Where `spectral_decay_rate` is within 2%."""
+"""Regime in which `spectral_decay_rate` is within 2%."""
 PATHS = FACTS.searched(
     "from the manifold, until an error of 0.02",
     holds=lambda cell: (
@@ -98,7 +99,7 @@ PATHS = FACTS.searched(
     embeddings=("random", "OOO", "OOH", "HOH", "HHH"),
     time=log_range(0.25, 1024, per_octave=2),
 )
-"""Where the four coordinates tell all, and how surely the matrices answer."""
+"""Regime in which the four coordinates determine everything, and the model's log odds."""
 
 
 def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> float:
@@ -158,7 +159,7 @@ class Facts:
         return cls(**{name: parameters[name] for name in names if name in parameters})
 
     def seen_from(self, part: Part) -> tuple[int, int]:
-        """How many there are of a part, and of the other."""
+        """Number of tokens of a part, and of the other."""
         own, other = self.subjects, self.relations
         return (own, other) if part == "subject" else (other, own)
 
@@ -178,7 +179,7 @@ def time_scale(facts: Facts, part: Part) -> float:
 
 
 def _gradient_time(facts: Facts, part: Part, x: float) -> float:
-    """When x is this under gradient flow."""
+    """Time at which x is this under gradient flow."""
     own, other = facts.seen_from(part)
     scale, first = time_scale(facts, part), facts.start**2 / math.sqrt(other)
     if x <= first:
@@ -283,7 +284,7 @@ def log_odds(
 def learning_time(
     facts: Facts, part: Part, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO"
 ) -> float:
-    r"""When the probability of a wrong subject, or relation, has fallen to an error.
+    r"""Time at which the probability of a wrong subject, or relation, has fallen to an error.
 
     Gradient flow in closed form, to 1e-5 of the time,
     $$ T_S \simeq \frac{\kappa_S}2\left[\log\frac x{x_0} + \frac{\mathrm{Ei}(x)-
@@ -350,7 +351,7 @@ def spectral_decay_rate(facts: Facts) -> float:
 
 
 def first(facts: Facts, *, flow: Flow, embeddings: str = "OOO", factor: float) -> str:
-    """What is learned first: "subject", "relation", or "together" if within a factor."""
+    """Name the part learned first: "subject", "relation", or "together" if within a factor."""
     ratio = time_ratio(facts, flow=flow, embeddings=embeddings)
     if 1 / factor <= ratio <= factor:
         return "together"

@@ -1,4 +1,4 @@
-r"""How many associations one step of an optimiser stores, from W = 0.
+r"""Number of associations that one step of an optimiser stores, from W = 0.
 
 Items $i\le N$ have frequencies $p_i\propto i^{-a}$ and embeddings $u_i, v_i\sim N(0,1_d/d)$. The
 cross-entropy of the scores $u_j^\top Wv_i$ has at W = 0 the gradient $-G$,
@@ -45,7 +45,7 @@ _TOPS = 40
 Array = NDArray[np.float64]
 
 STEP = Regime(
-    "d >= 24 and at least 4 items a dimension",
+    "d >= 24 and at least 4 items per dimension",
     {
         "dim": log_range(24, 1024),
         "items": log_range(96, 16384),
@@ -53,7 +53,7 @@ STEP = Regime(
     },
     holds=lambda cell: cell["items"] >= 4 * cell["dim"],
 )
-"""Where numbers recalled after a step state their errors."""
+"""Regime in which numbers recalled after a step state their errors."""
 BATCH = STEP.searched("and a batch", batch=log_range(8, 65536))
 
 
@@ -131,9 +131,10 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
 
 @dataclass(frozen=True)
 class _Crowd:
-    """How likely all rivals stay below a level, if item j's score has variance 1 + (ratio w_j)^2.
+    """Probability that all rivals stay below a level, if item j's score has variance 1 + (ratio
+    w_j)^2.
 
-    Of each block of items and all that compete: logarithms at levels and ratios, whose grids have
+    For each block of items and all competitors: logarithms at levels and ratios, whose grids have
     these ``starts`` and the steps `_STEPS`.
     """
 
@@ -144,7 +145,7 @@ class _Crowd:
 
     @classmethod
     def of(cls, law: Items, members: range, *, level: float, ratio: float) -> "_Crowd":
-        """Of these blocks, up to this level and ratio."""
+        """Tabulate for these blocks, up to this level and ratio."""
         starts = -1.65, -math.log(max(w.max() for w in law.weights)) - 2.5
         ends = math.asinh(level), math.log(ratio)
         grids = [

@@ -18,7 +18,7 @@ from theory.laws import crossing, quadrature
 Array = NDArray[np.float64]
 
 EXACT = 48
-"""So many of the most frequent items are taken one by one, the others in blocks."""
+"""Number of the most frequent items that are taken one by one; the others come in blocks."""
 _BLOCKS = 1.1
 _RARE = 12.0
 """Mean count up to which its law is summed term by term."""
@@ -81,7 +81,7 @@ class Nodes:
 
     @classmethod
     def of(cls, w: Array, number: Array, dim: int, *, ridge: float = 0.0, count: int) -> "Nodes":
-        """For so many items of these weights, (weights,); ``ridge``: lambda."""
+        """Make the nodes for so many items of these weights, (weights,); ``ridge``: lambda."""
         w, number = w[w > 0], number[w > 0]
 
         def filled(log_m: float) -> float:
@@ -108,7 +108,8 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Scores:
-    """Of items, (items,): signal; variances of own score and of a rare competitor's, times d."""
+    """Scores of items, (items,): signal; variances of own score and of a rare competitor's, times
+    d."""
 
     signal: Array
     own: Array
@@ -161,7 +162,8 @@ class Memory:
         return cls(m, weight, np.block(noise), np.block(echo))
 
     def scores(self, w: Array) -> Scores:
-        """Of items of these weights, in all matrices or node by node: (items, 1 or nodes)."""
+        """Compute the scores of items of these weights, in all matrices or node by node: (items, 1
+        or nodes)."""
         x = w * self.m
         c = 1 / (1 + x**2)
         signal, response = (x * c) @ (self.m * self.weight), (x * c**2) @ (self.m * self.weight)

@@ -1,6 +1,6 @@
-r"""How many associations several thresholded steps of a spectral optimiser store.
+r"""Number of associations that several thresholded steps of a spectral optimiser store.
 
-Items and embeddings are those of one_step.py. Step t adds $h_{\lambda_t}(G_t)$ to the memory, where
+Items and embeddings are as in one_step.py. Step t adds $h_{\lambda_t}(G_t)$ to the memory, where
 $G_t$ is a sum over the items not recalled before, and $h_\lambda$ maps a singular value z to
 $z/\sqrt{z^2+\lambda^2}$ (paper E, section 5). Derivation: several_steps.md.
 """
@@ -31,7 +31,7 @@ STEPS = Regime(
         and (cell["steps"] < 3 or cell["dim"] >= 64)
     ),
 )
-"""Where the number recalled states its error."""
+"""Regime in which the number recalled states its error."""
 
 
 def last_rank(dim: int, exponent: float, steps: int) -> float:
@@ -98,6 +98,6 @@ def _path(dim: int, items: int, exponent: float, steps: int) -> tuple[float, flo
 
 
 def _first(scores: Scores, dim: int, items: int) -> Array:
-    """How likely each item's own score is the largest, all competitors being rare."""
+    """Probability that each item's own score is the largest, all competitors being rare."""
     levels = scores.levels(dim) / np.sqrt(scores.rivals)[:, None]
     return scores.mean(np.exp((items - 1) * special.log_ndtr(levels)))

@@ -46,7 +46,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Memory:
-    """What is to be learned.
+    """Items to be learned, and their frequencies.
 
     Attributes:
         items: K.
@@ -68,7 +68,7 @@ class Memory:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> "Memory":
-        """Those of these parameters that are a memory's."""
+        """Make a memory of the parameters that belong to one."""
         return cls(**{n: parameters[n] for n in cls.__dataclass_fields__ if n in parameters})
 
     @property
@@ -89,7 +89,7 @@ class Memory:
         return math.log(self.own * self.items / self.noise) if self.noise else math.inf
 
     def excess(self, lead: float) -> float:
-        """How far an item's loss is above the entropy of its label."""
+        """Excess of an item's loss over the entropy of its label."""
         k = self.items
         if not self.noise:
             return math.log1p((k - 1) * math.exp(-lead))
@@ -117,7 +117,7 @@ MANY = Regime(
         and cell["time"] * Memory.of(cell).frequencies[-1] <= 40
     ),
 )
-"""Where groups are held and not items."""
+"""Regime in which groups are held and not items."""
 
 
 SIZES = Regime(
@@ -135,7 +135,7 @@ SIZES = Regime(
         and 0.1 <= cell["time"] * Memory.of(cell).frequencies[0] <= (40 if cell["noise"] else 200)
     ),
 )
-"""Where one number an item tells all."""
+"""Regime in which one number per item determines everything."""
 
 
 def _log_sum(items: int, lead: float) -> float:

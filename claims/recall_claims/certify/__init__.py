@@ -1,1 +1,1 @@
-"""How often verdicts by Student's t err, claim by claim."""
+"""Error probabilities of verdicts by Student's t, claim by claim."""

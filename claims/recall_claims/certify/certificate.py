@@ -1,9 +1,10 @@
-"""How often the verdict of a claim errs whose bounds are Student's t, at the claim's own alpha.
+"""Certificates: the error probability of a claim's verdict by Student's t, at the claim's own
+alpha.
 
-It is computed in a few worlds, of which the worst counts. A world is a distribution made of fresh
-values, `VALUES` or more, that the claim's simulation gives in each cell under a seed of its own: 32
-to 128 values would say little of misses of one in a million. A stress world, with a rare failure
-that no replicate has shown, stands beside it. Exact rules need no certificate.
+It is computed on a few resampled data sets, of which the worst counts. Such a data set holds fresh
+values, `VALUES` or more, of the claim's simulation in each cell under a seed of its own. From 32 to
+128 values, misses of one in a million could not be estimated. A stressed data set has, in addition,
+a rare failure that no replicate has shown. Exact rules need no certificate.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from recall_claims.model.region import EVERYTHING, Component, Interval
 from recall_reports.record.certificates import Certificate
 
 VALUES = 1024
-"""Values of a world, at least: those of a cell's first look if they are more."""
+"""Least number of values in a resampled data set; a cell's first look may have more."""
 LOWER, UPPER = 1, -1
 """The bounds that may miss. An upper bound is the lower one of the values times -1."""
 
@@ -41,13 +42,8 @@ LOWER, UPPER = 1, -1
 class Task:
     """A claim to certify, in words that any process understands.
 
-    Attributes:
-        module: of the claim.
-        claim: its id.
-        alpha: its slot of the error budget.
-        settings: of the runs that drew the worlds.
-        ledger: where these are.
-        seeds: of the worlds.
+    Attributes: module: of the claim. claim: its id. alpha: its slot of the error budget. settings:
+    of the runs that drew the data sets. ledger: where these are. seeds: of the data sets.
     """
 
     module: str
@@ -76,7 +72,7 @@ def certified(task: Task) -> Certificate:
 def worlds(
     claim: Claim, settings: Settings, seeds: Sequence[int]
 ) -> tuple[tuple[Claim, Settings], ...]:
-    """List the runs whose evidence is a world for each seed."""
+    """List the runs whose evidence is the resampled data set of each seed."""
     tier = settings.tier
     block = claim.block_size(tier)
     blocks = math.ceil(max(VALUES, claim.replicates[tier][0]) / block)
@@ -86,13 +82,13 @@ def worlds(
 
 
 def certify(claim: Claim, tier: str, alpha: float, drawn: Sequence[Evidence]) -> Certificate:
-    """The certificate of a claim from its errors in at least one world.
+    """Certify a claim by its errors in at least one resampled data set.
 
     Args:
         claim: not exact, with cells in the tier.
         tier: that is certified.
         alpha: the claim's slot of the error budget.
-        drawn: the worlds.
+        drawn: the resampled data sets.
     """
     kept, level = remembering(claim), claim.rule.alpha_of_look(alpha, claim.looks(tier))
     errors = [World(kept, tier, level, evidence).errors() for evidence in drawn]
@@ -131,8 +127,8 @@ class World:
     def errors(self) -> tuple[float, float]:
         """Probabilities of refuting a true claim and of supporting a false one, over all looks.
 
-        Rules, and the components of each, share alpha when it comes to refutation, and their errors
-        add up; a false claim is supported where all of them are, so that the worst counts.
+        Rules, and the components of each, share alpha for refutation, and their errors add up. A
+        false claim is supported where all of them are, so the worst counts.
         """
         parts = self.claim.rule.parts(self.claim.predict)
         errors = [self._errors_of(rule, predict, len(parts)) for rule, predict in parts]
@@ -140,7 +136,7 @@ class World:
         return sum(refutes), max(supports)
 
     def _errors_of(self, rule: Rule, predict: Predict | None, rules: int) -> tuple[float, float]:
-        """Those of one rule, where so many share alpha."""
+        """Return the error probabilities of one rule, where so many share alpha."""
         if not isinstance(rule.method, Student):  # exact, by theorem, at all looks or at each
             looks = 1 if rule.anytime else len(self.claim.steps(self.tier))
             return looks * self.alpha / rules, looks * self.alpha
@@ -185,9 +181,10 @@ class World:
 
 @dataclass(frozen=True)
 class Resampled:
-    """Samples of a world, in which a rule whose values depend on all others works them out again.
+    """Samples of a resampled data set, for a rule whose values depend on all others and are
+    computed again.
 
-    To draw from the world's own values would leave out how they vary with the sample.
+    Drawing from the data set's own values would leave out how they vary with the sample.
     """
 
     rule: Rule
@@ -197,7 +194,7 @@ class Resampled:
 
     @cached_property
     def truth(self) -> float:
-        """The estimand of the world, which is that of many copies of it but for a bias of 1/n."""
+        """Estimand of the data set: the estimand of many copies of it, but for a bias of 1/n."""
         size = min(sample.replicates for sample in self.evidence)
         every = np.tile(np.arange(size), max(1, 2**18 // size))
         return float(self._values(every).mean())
@@ -228,10 +225,11 @@ class Recorder(Method):
 
 
 def _deciding_bounds(component: Component) -> tuple[Sequence[int], Sequence[int]]:
-    """Which bounds refute a true claim when they miss, and which support a false one.
+    """Return the bounds that refute a true claim when they miss, and those that support a false
+    one.
 
-    A half line from an edge up is refuted by an upper bound and supported by a lower one. A share
-    has, like a half line, one edge that can be wronged.
+    For a one-sided region (low, inf), the upper bound refutes and the lower bound supports. A share
+    counts as one-sided: it cannot exceed 1.
     """
     low, high = math.isfinite(component.region.low), math.isfinite(component.region.high)
     if low and high and component.scale != "share":
@@ -240,7 +238,7 @@ def _deciding_bounds(component: Component) -> tuple[Sequence[int], Sequence[int]
 
 
 def stressed(values: Array, count: int) -> Array:
-    """A world with a rare failure that no pilot showed: one value in 5 `count` is 20 sd off.
+    """Add a rare failure that no pilot showed: one value in 5 `count` is 20 sd off.
 
     `count`: replicates of a cell at the claim's last look.
     """

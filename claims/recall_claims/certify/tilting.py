@@ -1,12 +1,12 @@
-"""How often a t bound misses, at levels far too small to count misses: by importance sampling.
+"""Miss probability of a t bound, by importance sampling, at levels too small to count misses.
 
-The world is a sample: n values are drawn from it with replacement, and a miss is a lower bound
-above its mean. Misses of probability 1e-7 happen when the t statistic S/V, S the sum and V the root
-of the sum of squares, reaches a large value c. That is so when b S - b^2 V^2/2 >= c^2/2 for some b,
-so the values are drawn with weights exp theta (b x - b^2 x^2/2) instead. Theta makes the mean of
-the exponent what it has to be, c^2/(2n), and b is where such a deviation is the least unlikely
-(self-normalised tilting: Q.-M. Shao, "Self-normalized large deviations", Ann. Probab. 25, 285,
-1997). What is found is a certificate in that world, no theorem.
+From a data set n values are drawn with replacement; a miss is a lower bound above the mean of the
+data set. Misses of probability 1e-7 happen when the t statistic S/V, S the sum and V the root of
+the sum of squares, reaches a large value c. That is so when b S - b^2 V^2/2 >= c^2/2 for some b, so
+the values are drawn with weights exp theta (b x - b^2 x^2/2) instead. Theta makes the mean of the
+exponent equal c^2/(2n), and b is where such a deviation is the least unlikely (self-normalised
+tilting: Q.-M. Shao, "Self-normalized large deviations", Ann. Probab. 25, 285, 1997). The result is
+a certificate for that data set, no theorem.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Tilt:
-    """Weights of a world's values, and what they change a sample's probability by.
+    """Weights of a data set's values, and the factors by which they change a sample's probability.
 
     Attributes:
         weights: of the values, adding up to 1.
@@ -63,15 +63,15 @@ def misses(
     rng: np.random.Generator,
     judged: Callable[[npt.NDArray[np.intp]], Array] | None = None,
 ) -> Estimate:
-    """Probability that the lower end of a t interval at this level exceeds the mean of the world.
+    """Probability that the lower end of a t interval at this level exceeds the data set's mean.
 
     Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
-    the skewness of the world: samples without a tail miss at the former, others at the latter.
+    the skewness of the data set. Samples without a tail miss at the former, others at the latter.
 
     Args:
         world: the values that samples are drawn from, shape (values,).
         count: values in a sample.
-        level: of the end, as it is spent.
+        level: of the end, as it is used.
         rng: what draws.
         judged: of samples, as indices of values, what is judged in their place, of mean 0; for
             values that depend on all others of their sample.
@@ -101,7 +101,7 @@ def misses(
 
 
 def missed(samples: Array, level: float) -> Array:
-    """Which samples, rows of values of mean 0, have a lower bound above 0; shape (rows,)."""
+    """Mark the samples, rows of values of mean 0, with a lower bound above 0; shape (rows,)."""
     count = samples.shape[1]
     mean = samples.mean(axis=1)
     off = samples - mean[:, None]

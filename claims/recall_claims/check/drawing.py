@@ -1,4 +1,4 @@
-"""Draw blocks of a ledger again, in random order, and say what that has shown.
+"""Draw blocks of a ledger again, in random order, and report the result.
 
 First one block of every claim is drawn, so that a claim that is wholly invented is found, however
 costly or small it is. Then blocks of all claims are drawn at the same rate. Within a claim all
@@ -8,10 +8,10 @@ Let d_c be the share of wrong blocks of claim c, and n_c how many of its M_c wer
 these is wrong with probability at most prod (1 - d_c)^n_c. If n_c >= f M_c for all c, that is at
 most (1 - d)^(f M), by the inequality of the means, with d the share of all M blocks. So with f the
 least n_c / M_c, d exceeds 1 - 0.01^(1/(f M)) with confidence below 1%. Where every claim counts the
-same, C min n_c stands in place of f M, or the number of claims seen while some were not (by
-Maclaurin's inequality). What holds for the first blocks of an order fixed beforehand also holds for
-those drawn when the time is up, however long they took: the bound falls with each block, and can
-only err if it errs at the one fixed length at which it first falls below the truth.
+same, C min n_c replaces f M, or the number of claims seen while some were not (by Maclaurin's
+inequality). The bound for the first blocks of an order fixed beforehand also holds for the blocks
+drawn when the time is up, however long they took. It falls with each block, and can only err if it
+errs at the one fixed length at which it first falls below the truth.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from recall_claims.model.errors import SimulationError
 
 CONFIDENCE = 0.99
 OF_IDENTITY = 1e-2
-"""By which rounding may move what measures rounding itself, of the largest error it may have."""
+"""Share of the largest allowed error by which rounding may move an observable that measures
+rounding."""
 
 Unit = tuple[str, int]
 """A block: its claim, and its place among the claim's blocks."""
@@ -77,7 +78,7 @@ def _bound(draws: float) -> float:
 
 @dataclass
 class Drawn:
-    """What drawing blocks again has shown: which of them, how many equal to the bit, what is wrong.
+    """Result of drawing blocks again: their numbers, how many were equal to the bit, and faults.
 
     `blocks` are the numbers of blocks by claim, as far as they can be drawn on this machine.
     """

@@ -1,4 +1,4 @@
-"""What a claim is, and the decorator that makes one of a function."""
+"""Claims, and the decorator that makes one of a function."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ T = TypeVar("T")
 class Grids(Mapping[str, tuple[Cell, ...]]):
     """The cells of each tier; functions that make them are called when they are first asked for.
 
-    Grids around a predicted threshold take seconds to work out. A worker process is told its cell,
-    and never asks; a run asks for its own tier, and collection only where cells were given.
+    Grids around a predicted threshold take seconds to work out. A worker process receives its cell
+    and needs no grid. A run builds the grid of its own tier; collection builds grids only where
+    cells were given.
 
     Args:
         declared: cells, for all tiers or per tier, or functions that return them.
@@ -168,9 +169,9 @@ class Claim:
         return self.regime is not None and self.regime.admits(cell) and not self.too_large(cell)
 
     def why_not_run(self, tier: str, device: str) -> str | None:
-        """Why there is nothing to run in this tier on this device, or None if there is.
+        """Return why there is nothing to run in this tier on this device, or None if there is.
 
-        A claim without any cells is written wrongly, which is told when it runs.
+        A claim without any cells is written wrongly; the error is raised when it runs.
         """
         if self.cells and tier not in self.cells:
             return f"the claim has no cells in tier {tier} (only in {', '.join(self.cells)})"

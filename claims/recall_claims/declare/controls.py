@@ -1,8 +1,8 @@
 """Planted wrong theories, which the same data must refute.
 
-A control states what it changes in its claim: the prediction by a constant (`times`), by powers of
-the sizes (`power`), by other parameters (`at`), the observable that the rule reads (`reads`), or
-prediction or rule as a whole (`Control`).
+A control states what it changes in its claim. The prediction changes by a constant (`times`), by
+powers of the sizes (`power`) or by other parameters (`at`). `reads` changes the observable that the
+rule reads, `Control` the prediction or rule as a whole.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a claim was fixed to be when its evidence was drawn, as one short hash.
+"""Registration: the declaration of a claim when its evidence was drawn, as one short hash.
 
 A region that is moved after the evidence was seen, and judged on that same evidence, has no error
 rate. So the random streams and the ledger's keys derive from the declaration itself: whoever edits
@@ -52,12 +52,12 @@ def named(declared: str) -> str:
 
 
 def declaration(claim: Claim, tier: str) -> str:
-    """What a claim's verdict in a tier was fixed by beforehand, as JSON.
+    """Return everything that fixes a claim's verdict in a tier beforehand, as JSON.
 
-    That is its id, rule, cells, replicates, looks, block if it is smaller, floating-point type,
-    expected verdict and controls, and what it and each control predict in every cell. Of a rule
-    that is not the library's, the text of its class counts too. Titles, prose, LaTeX and plots are
-    no part of it. It is the same in every process.
+    It holds the claim's id, rule, cells, replicates, looks, block if it is smaller, floating-point
+    type, expected verdict and controls, and the predictions of the claim and of each control in
+    every cell. Of a rule that is not the library's, the text of its class counts too. Titles,
+    prose, LaTeX and plots are no part of it. It is the same in every process.
 
     Raises:
         ClaimError: a field of a rule is neither a number, a text, nor made of such, so that two
@@ -107,9 +107,9 @@ def _predicted(value: Any, within: float) -> Any:
 def _quantiles(law: Callable[[Any], Any], within: float) -> list[float]:
     """Quantiles of a law, in steps of some thousandth of what a region's probability takes nearby.
 
-    So two laws that are farther apart than a few hundredths of their region have not the same ones,
-    on whatever scale they vary; what rounding leaves of a law's tails does not count. Where the law
-    jumps, steps are as fine as values are, nearly: who moves a point moves all that is on it.
+    So two laws farther apart than a few hundredths of their region differ in some quantile, on
+    whatever scale they vary. The tails of a law, which rounding distorts, do not count. Where the
+    law jumps, steps are nearly as fine as values: moving a point moves everything on it.
     """
     count = math.ceil(FINE / within)
     with np.errstate(all="ignore"):  # far out, where nothing is left of most laws
@@ -126,7 +126,7 @@ def _quantiles(law: Callable[[Any], Any], within: float) -> list[float]:
 
 
 def _where(law: Callable[[Any], Any], levels: Array) -> Array:
-    """Where a distribution function reaches these levels, by halving what lies around them."""
+    """Find where a distribution function reaches these levels, by bisection."""
 
     def beyond(far: float) -> bool:
         below, above = law(np.array([-far, far]))
@@ -184,7 +184,7 @@ def _plain(value: object, where: str) -> Any:
 
 
 def _texts(kind: type, where: str) -> list[str]:
-    """What a rule of one's own does: the text of its class and of those that it extends."""
+    """Return the code of an author's own rule: the text of its class and of its base classes."""
     own = (one for one in kind.__mro__ if one.__module__.split(".")[0] not in GIVEN)
     try:
         return [ast.dump(ast.parse(textwrap.dedent(inspect.getsource(one)))) for one in own]

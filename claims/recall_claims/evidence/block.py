@@ -1,8 +1,8 @@
-"""A block of evidence: what names it, what it gave, and the bytes that the ledger keeps of it.
+"""A block of evidence: its key, its results, and the bytes that the ledger keeps.
 
 The bytes are a form's number, the observables' names as JSON, a line break, and the values as
-little-endian float64, every bit of them: one observable after the other, the first bytes of all
-values before the second ones, which zlib packs best.
+little-endian float64, every bit of them. One observable follows the other, with the first bytes of
+all values before the second ones, because zlib packs them best so.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class BlockKey:
 
 @dataclass(frozen=True)
 class BlockResult:
-    """What one block gave and what it took.
+    """Results and cost of one block.
 
     Attributes:
         observations: observables, each of shape (replicates,).

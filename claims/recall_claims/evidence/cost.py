@@ -1,7 +1,7 @@
-"""How long blocks will take: a replicate takes what those before it have taken.
+"""Expected duration of blocks: a replicate takes as long as earlier ones took.
 
-It takes what the replicates of its cell took, in the ledger and in this run; else what the claim's
-other cells took on average; else what the claim took in an earlier record.
+Earlier replicates are those of its cell, in the ledger and in this run; else the claim's other
+cells on average; else the claim in an earlier record.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Spent:
 
 
 class Earlier(NamedTuple):
-    """Cost of a claim in an earlier record: seconds a replicate, and looks."""
+    """Cost of a claim in an earlier record: seconds per replicate, and looks."""
 
     each: float
     looks: int
@@ -77,7 +77,7 @@ class Costs:
         return longest * self.looks(claim, looks)
 
     def looks(self, claim: str, planned: int) -> int:
-        """How many looks a claim took in an earlier record, or else those that are planned."""
+        """Number of looks that a claim took in an earlier record, or else the planned number."""
         earlier = self.earlier.get(claim)
         return planned if earlier is None else earlier.looks
 

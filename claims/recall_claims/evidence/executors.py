@@ -1,4 +1,4 @@
-"""Where blocks run: any `concurrent.futures.Executor`."""
+"""Executors of blocks: any `concurrent.futures.Executor`."""
 
 import importlib
 import importlib.util
@@ -81,9 +81,12 @@ def cores() -> int:
 
 
 def resolve(spec: str, device: str, *, nested: bool) -> str:
-    """What "auto" stands for: a process per core on a CPU; two on a GPU, so that it works while
-    the host judges, and one fills what the other leaves idle; none other than this one when
-    pytest-xdist already runs a process per core (`nested`)."""
+    """Return the executor that "auto" means.
+
+    On a CPU that is a process per core. On a GPU two processes, so that one computes while the
+    other waits for the host. This process alone when pytest-xdist already runs a process per core
+    (`nested`).
+    """
     if spec != "auto":
         return spec
     processes = cores() if device == "cpu" else 2
@@ -91,7 +94,7 @@ def resolve(spec: str, device: str, *, nested: bool) -> str:
 
 
 def capacity(executor: Executor) -> int:
-    """How many tasks an executor works on at a time; many, where it does not say."""
+    """Number of tasks that an executor works on at a time; many, where it does not say."""
     told = (getattr(executor, name, None) for name in ("workers", "_max_workers"))
     return next((count for count in told if isinstance(count, int)), UNTOLD)
 
@@ -107,7 +110,7 @@ def is_local(spec: str) -> bool:
 
 
 def factory(spec: str) -> Callable[[], Any]:
-    """What makes the executor that an option value names; it starts nothing yet.
+    """Return a function that starts the executor that an option value names.
 
     Args:
         spec: "serial", "processes:K", "dask:ADDRESS" (a running scheduler's, by TLS or on this

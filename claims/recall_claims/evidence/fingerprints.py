@@ -1,12 +1,12 @@
-"""Which code a block of evidence depends on, and a fingerprint of it.
+"""Code that a block of evidence depends on, and its fingerprint.
 
-A block depends on the file of its claim, on every module developed here that this file imports,
-directly or not, but for theory and this library, on every file of data beside these modules, and on
-each conftest.py beside or above the claim and each plugin of pytest's configuration, with what they
-import, for that could change what is observed.
+A block depends on the file of its claim and on every module developed here that this file imports,
+directly or not, except theory and this library. It also depends on every file of data next to these
+modules. Each conftest.py next to or above the claim counts, and each plugin of pytest's
+configuration, with their imports, because they could change the observations.
 
 Fingerprints are of syntax trees without docstrings, so a comment changes nothing. Nor do arguments
-that only declare claims: those of decorators of plain functions, and of the calls that make the
+that only declare claims: arguments of decorators of plain functions, and of the calls that make the
 file's other claims. A claim that a call makes of a lambda or closure counts with that call.
 """
 
@@ -37,7 +37,7 @@ CONFIGURATION = (
     *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
-"""Where pytest reads which plugins it loads."""
+"""Files in which pytest looks for the plugins that it loads."""
 PYTHON = (".py", ".pyc", ".pyi", ".so")
 TEXTS = ("title", "why", "latex", "refuted")
 """Arguments of a call that makes a claim which do not count where they are plain texts."""
@@ -57,7 +57,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 
 def parts(module: str) -> dict[str, str]:
-    """What the fingerprint of a claim file's functions is made of: a digest for each module."""
+    """Return the parts of the fingerprint of a claim file's functions: a digest for each module."""
     if module == NOTEBOOK:
         return {}
     code = {module: without_docstrings(parsed(module))} | _imported_code(module)
@@ -80,7 +80,8 @@ def _is_plain(function: Callable[..., Any]) -> bool:
 
 @cache  # a file has many claims
 def _shared(module: types.ModuleType) -> tuple[str, dict[int, list[str]]]:
-    """What counts for all claims of a file, and the calls that make some, by their function."""
+    """Return the code that counts for all claims of a file, and the calls that make some, by
+    function."""
     tree, made = parsed(module.__name__), dict[int, list[str]]()
     for node in [*tree.body]:
         match node:

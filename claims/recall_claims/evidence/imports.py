@@ -1,4 +1,4 @@
-"""Which modules developed here a module imports, and what of them a function can reach.
+"""Imports between modules developed here, and which of them a function can reach.
 
 Imports are read from the text of files, whether they belong to a package or not; nothing is
 imported for it.
@@ -70,7 +70,7 @@ def upstream(module: str) -> frozenset[str]:
 
 
 def _reach(module: str, ends: Callable[[str], bool]) -> frozenset[str]:
-    """What chains of imports from a module come to, if they go no further at `ends`."""
+    """Return the modules that chains of imports from a module reach, stopping at `ends`."""
     found, waiting = set[str](), [module]
     while waiting:
         new = _imports(waiting.pop()) - found
@@ -87,7 +87,7 @@ def _imports(module: str) -> frozenset[str]:
 
 
 def imported_names(nodes: Iterable[ast.AST], package: str) -> set[str]:
-    """What a module of a package imports, with the names of what it takes from there.
+    """Return the imports of a module of a package, including the names that it takes from there.
 
     Packages that these lie in are imported as well.
     """
@@ -144,8 +144,11 @@ def _global_names(code: types.CodeType) -> Iterator[str]:
 
 
 def theories(function: Callable[..., Any]) -> list[str]:
-    """What of theory is imported, directly or not, by the modules that simulate for a function:
-    those that it names, claim files apart, and imported ones with simulation in the name."""
+    """Return the theory modules that the simulating modules of a function import, directly or not.
+
+    Simulating modules are the modules that the function names, except claim files, and imported
+    ones with simulation in the name.
+    """
     module, seen = function.__module__, visible_names(function)
     homes = {*seen, *(name.rpartition(".")[0] for name in seen)}
     claims = {h for h in homes if h.startswith("claims.") or h.split(".")[-1].startswith("test_")}
@@ -161,7 +164,7 @@ def theories(function: Callable[..., Any]) -> list[str]:
 
 
 def independence() -> dict[str, int]:
-    """How many modules theory and simulation have, and how many of them import the other side."""
+    """Count the modules of theory and simulation, and the chains of imports between the two."""
     theory, simulation = _modules("theory"), _modules("simulation")
     joined = [m for m in theory if not simulation.isdisjoint(upstream(m))]
     joined += [m for m in simulation if not theory.isdisjoint(upstream(m))]
@@ -179,7 +182,8 @@ def _modules(package: str) -> set[str]:
 
 
 def bases(modules: Collection[str]) -> dict[str, list[str]]:
-    """For each of these theory modules that exists, the nearest others on its chains of imports."""
+    """Return, for each of these theory modules that exists, the nearest others on its import
+    chains."""
     return {
         module: sorted(_reach(module, modules.__contains__).intersection(modules))
         for module in sorted(modules)

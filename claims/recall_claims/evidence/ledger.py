@@ -5,12 +5,12 @@ replicates, dtype, device kind, fingerprint of the code that made it, and librar
 that was killed finds its finished blocks here and loses at most those in flight.
 
 A block that is not evidence, whoever wrote it, is put aside and drawn again: it stays in the file,
-in a table of its own, and `why_missing` tells what was wrong with it.
+in a table of its own, and `why_missing` says what was wrong with it.
 
-The ledger also counts the evidence sets that were ever drawn for a claim. Each seed, each version
-of the code and each registration gives another one, and each may wrongly refute the claim with
-probability alpha: to draw T sets and show one has up to T times that. Sets that a baseline tells of
-and this ledger has not drawn count as well, so that a new ledger starts from what was published.
+The ledger also counts the attempts ever made at a claim. Each seed, each version of the code and
+each registration is another attempt, and each may wrongly refute the claim with probability alpha.
+Making T attempts and showing one has up to T times that probability. Attempts that a baseline lists
+and this ledger has not made count as well, so a new ledger starts from the published number.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["BlockKey", "BlockResult", "EvidenceSet", "Ledger", "Place"]
 DAMAGED = "damaged"
 """The first word of why a block that was put aside is drawn again."""
 MOST_RECALLED = 100
-"""Evidence sets of a claim that a record is believed to tell of."""
+"""Largest number of attempts at a claim that a record may list."""
 PAGE = 1_000
 """Blocks that are read at a time."""
 SPENT = (
@@ -45,7 +45,7 @@ _ROW = ("key", *(field.name for field in fields(BlockKey)), "seconds", "checksum
 
 
 class EvidenceSet(NamedTuple):
-    """What makes evidence of a claim fresh."""
+    """Registration, seed and code of one attempt: each makes a claim's evidence fresh."""
 
     claim: str
     tier: str
@@ -55,7 +55,7 @@ class EvidenceSet(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Number of evidence sets of a claim and tier, and which one is meant: from 1, 0 if none."""
+    """Number of attempts at a claim in a tier, and which one is meant: from 1, 0 if none."""
 
     sets: int
     shown: int
@@ -152,7 +152,7 @@ class Ledger(LedgerFile):
             rows = self.ask(sql, (rows[-1][0], PAGE))
 
     def count_in(self, other: Ledger) -> None:
-        """Count the evidence sets and confirmations of another ledger, and keep its codes."""
+        """Count the attempts and confirmations of another ledger, and keep its codes."""
         for row in other.ask(f"SELECT {', '.join(EvidenceSet._fields)} FROM draws ORDER BY number"):
             self.register(EvidenceSet(*row))
         for row in other.ask("SELECT code, modules FROM codes"):
@@ -162,7 +162,7 @@ class Ledger(LedgerFile):
             self.ask(f"INSERT INTO confirmations ({told}) VALUES (?, ?, ?, ?)", row)
 
     def register(self, drawn: EvidenceSet) -> Place:
-        """Count an evidence set, unless it was counted before; return its place."""
+        """Count an attempt, unless it was counted before; return its place."""
         names = ", ".join(EvidenceSet._fields)
         self.ask(f"INSERT OR IGNORE INTO draws ({names}) VALUES (?, ?, ?, ?, ?)", drawn)
         return self.place(drawn)
@@ -174,7 +174,7 @@ class Ledger(LedgerFile):
             self.register(drawn._replace(registration="", seed="", code=f"recorded {number + 1}"))
 
     def place(self, drawn: EvidenceSet) -> Place:
-        """Return the place of an evidence set among those of its claim and tier."""
+        """Return the place of an attempt among the attempts at its claim and tier."""
         own = " AND ".join(f"{name} = ?" for name in EvidenceSet._fields)
         counts = f"count(*) FILTER (WHERE number <= (SELECT number FROM draws WHERE {own}))"
         sql = f"SELECT count(*), {counts} FROM draws WHERE claim = ? AND tier = ?"
@@ -211,7 +211,8 @@ class Ledger(LedgerFile):
         return dict(self.ask(sql, (claim, registration, str(seed), device, versions, code)))
 
     def why_missing(self, key: BlockKey) -> str:
-        """Why a block has to be simulated: "new", or what differs from the one kept last there.
+        """Return why a block has to be simulated: "new", or what differs from the last one kept
+        there.
 
         If there is none under this seed, the last one under another is looked at. Of code, the
         modules are named that changed, where both versions were remembered. "damaged", with what

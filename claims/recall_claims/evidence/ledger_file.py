@@ -72,8 +72,8 @@ def _create(path: Path) -> None:
 def is_ledger(path: Path) -> bool:
     """Whether a file is marked as a ledger.
 
-    SQLite itself reads the mark: to open and close the file in another way drops the locks that
-    this process has on it, and another process then takes it for a file that nobody uses.
+    SQLite itself reads the mark. Opening and closing the file in another way would drop the locks
+    that this process has on it, and another process would then take it for unused.
     """
     if not path.is_file():
         return False

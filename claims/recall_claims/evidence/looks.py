@@ -1,9 +1,9 @@
 """The loop of every verdict: look at the evidence, decide, ask for more.
 
 `looks` is a generator. It yields a `Look`, which says which blocks each cell lacks, and is sent
-their observations, until a `Look` lacks none. It knows no ledger, clock or executor, so that a run,
-a probe of a hunt, a trial of a stated error and a benchmark's world share it: each is a source of
-blocks, with a way to decide.
+their observations, until a `Look` lacks none. It knows no ledger, clock or executor, so a run, a
+probe of a hunt, a trial of a stated error and a benchmark share it. Each is a source of blocks,
+with a way to decide.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ D = TypeVar("D", bound=Reading)
 
 @dataclass(frozen=True)
 class Look(Generic[D]):
-    """What the evidence says by now, and the blocks that would say more.
+    """Evidence so far, its decision, and the blocks that the next look needs.
 
     Attributes:
         number: of looks taken.
@@ -66,7 +66,7 @@ def looks(
     decided: Callable[[tuple[Sample, ...], D | None], D],
     begun: Sequence[Cell] | None = None,
 ) -> Looks[D]:
-    """Ask for blocks, look after look, until no cell is open or the looks are spent.
+    """Ask for blocks, look after look, until no cell is open or no look is left.
 
     At each look the cells that the decision leaves open get blocks up to the next of `steps`. A
     cell that is taken up again, by a control that still stands, goes on from where it stopped.
@@ -74,7 +74,7 @@ def looks(
     Args:
         cells: at least one.
         steps: blocks of a cell at each look, ascending.
-        decided: judges all evidence so far, told what it decided at the look before.
+        decided: judges all evidence so far, given its decision at the look before.
         begun: the cells of the first look, if not all; a cell without blocks has empty samples.
     """
     drawn = {cell.id: 0 for cell in cells}
@@ -109,12 +109,12 @@ def ended(loop: Looks[D], source: Callable[[Look[D]], Blocks]) -> Look[D]:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the evidence of one look says of a claim."""
+    """Decision on a claim at one look."""
 
     components: tuple[Component, ...]
     controls: Mapping[str, tuple[Component, ...]]
     doubt: str = ""
-    """Why there is no verdict, where the evidence contradicts what the rule assumes."""
+    """Reason why there is no verdict: how the evidence contradicts an assumption of the rule."""
 
     @property
     def on_region(self) -> Verdict:
@@ -212,7 +212,7 @@ def _after(earlier: Component, found: Component, *, settled: bool, bets: bool) -
 
 
 def _both(kept: Interval, other: Interval) -> Interval:
-    """What two intervals have in common; the first, if that is nothing."""
+    """Intersect two intervals; return the first, if they do not overlap."""
     low, high = max(kept.low, other.low), min(kept.high, other.high)
     return Interval(low, high) if low <= high else kept
 
@@ -228,7 +228,7 @@ def looks_at(claim: Claim, tier: str, alpha: float) -> Looks[Decision]:
 
 
 def _asked(predict: Predict, cell: Cell) -> Any:
-    """What is predicted for a cell: the one place where a theory's own errors surface.
+    """Return the prediction for a cell: the one place where a theory's own errors surface.
 
     Raises:
         ClaimError: the prediction breaks, or is nothing that a rule could compare with.

@@ -15,9 +15,9 @@ from recall_claims.model.errors import LedgerError
 def merge(sources: Sequence[Path], out: Path) -> int:
     """Make a ledger of all blocks, draws and confirmations of others; return the number of blocks.
 
-    Blocks are named by all that their figures depend on, so a block that two ledgers have is kept
-    once; what rounding has made of it elsewhere is no other figure. What hunts have only tried, and
-    what was put aside, is left behind.
+    Blocks are named by all that their figures depend on, so a block in two ledgers is kept once,
+    even if its figures differ by rounding. Probes of hunts, and blocks that were put aside, are
+    left out.
 
     Args:
         sources: ledgers, which stay as they are.

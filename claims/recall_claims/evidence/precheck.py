@@ -163,7 +163,7 @@ def _grid(claim: Claim, tier: str) -> list[str]:
         problems += [f"its regime excludes cell {name}: {why}" for name, why in outside if why]
         dear = [c.id for c in points if tier != "full" and claim.too_large(c)]
         problems += [
-            f"{tier} cell {name} costs more than a search may spend, by size=: leave it to the "
+            f"{tier} cell {name} costs more than a search may take, by size=: leave it to the "
             "full tier, or let size= count less"
             for name in dear
         ]

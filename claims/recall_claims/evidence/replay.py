@@ -27,8 +27,8 @@ from recall_claims.judge.rules import Identity, Sample
 from recall_claims.model.cell import Cell
 
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
-"""Of the largest figure: products round by the size of their batch, and later steps enlarge that.
-What replicates share by mistake is larger."""
+"""Rounding tolerance, as a share of the largest figure. Products round by the size of their batch,
+and later steps enlarge the error. Figures that replicates share by mistake differ by more."""
 TRIED = 10
 """Pairs that are simulated again: where only a sign is shared, one in two shows it."""
 LEAST = 2
@@ -55,7 +55,7 @@ def cheapest(cells: Sequence[Cell]) -> Cell:
 
 
 def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | None:
-    """Why the replicates of a block are not what a verdict takes them for; None if they may be.
+    """Return why a verdict cannot use a block's replicates; None if it can.
 
     Args:
         seconds: of a processor, that the block took.
@@ -110,10 +110,10 @@ def among_strangers(index: int, count: int, number: int) -> list[int]:
 def differing(
     claim: Claim, block: Figures, indices: Sequence[int], found: Figures | None
 ) -> list[int]:
-    """Those of these replicates that have other figures than `found`, when simulated again.
+    """Return the replicates whose figures differ from `found` when they are simulated again.
 
-    Rounding does not count: that of the floating-point type, or what an identity measures. Nor does
-    memory that does not suffice.
+    Rounding does not count, whether the floating-point type's or the rounding that an identity
+    measures. Nor does a lack of memory.
     """
     count = next(iter(block.values())).size
     own = [(n, index) for n, index in enumerate(indices) if index < count]
@@ -135,13 +135,13 @@ def _slack(claim: Claim, block: Figures) -> float:
 
 
 def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> str | None:
-    """What to say where replicates of a block have more in common than independent ones.
+    """Return a complaint if replicates of a block have more in common than independent ones.
 
     If replicates are independent, all orders of a cell's values are equally probable. Then blocks
-    draw from its values above the mean without replacement, and a bet that their numbers vary more
-    than that (as a beta-binomial law) wins 1/level with probability at most the level. And two
-    blocks hold equal values in one order with probability prod(m!) / size!, where m counts how
-    often each value occurs. Both tests are exact.
+    draw from its values above the mean without replacement. A bet that their numbers vary more than
+    that (as a beta-binomial law) wins 1/level with probability at most the level. And two blocks
+    hold equal values in one order with probability prod(m!) / size!, where m counts how often each
+    value occurs. Both tests are exact.
 
     Args:
         evidence: of one look.
@@ -167,7 +167,8 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
 
 
 def _log_wealth(ones: Array, size: int) -> float:
-    """Of bets that these numbers of ones among blocks vary more than draws without replacement."""
+    """Return the log wealth of bets that counts of ones vary more than draws without
+    replacement."""
     share = ones.mean() / size
     excess = ((ones - size * share) ** 2).mean()
     if excess <= size * share * (1 - share) or ones.size < 2:  # nothing to win
@@ -181,19 +182,19 @@ def _log_wealth(ones: Array, size: int) -> float:
 
 
 def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
-    """What to say where nothing varies at the first look, so that a t interval says nothing."""
+    """Return a complaint if nothing varies at the first look, so that a t interval has no width."""
     observed = [values for sample in evidence for values in sample.observations.values()]
     if not isinstance(claim.rule.method, Student) or any(np.ptp(values) for values in observed):
         return None
     return (
         f"all values of a cell are equal at the first look, such as {observed[0][0]:g}: a t "
-        "interval needs values that vary; mend the simulation, take more replicates if the event "
+        "interval needs values that vary; fix the simulation, take more replicates if the event "
         "is rare, or say method=Betting(low, high) or method=Deterministic()"
     )
 
 
 def heavy(claim: Claim, evidence: Sequence[Sample]) -> str:
-    """What to say where one value outweighs all others, so that a t interval says nothing."""
+    """Return a complaint if one value outweighs all others, so that a t interval means nothing."""
     for sample in evidence if isinstance(claim.rule.method, Student) else ():
         for name, values in sample.observations.items():
             squares = (values - values.mean()) ** 2

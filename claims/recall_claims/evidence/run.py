@@ -29,7 +29,7 @@ Progress = Callable[[str, int, int, int], None]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run has been asked for.
+    """Settings of a run, as its options give them.
 
     `costs`: what blocks are expected to take, which learns from those that are done. `limit`: when
     they have to end, by `time.monotonic`.
@@ -62,7 +62,7 @@ class Outcome:
     looks: int
     blocks: int
     place: Place
-    """How many evidence sets the ledger has drawn for the claim, and which this is."""
+    """Number of attempts at the claim that the ledger counts, and which one this is."""
     seconds: float = 0.0
     reused: int = 0
     recomputed: Mapping[str, int] = field(default_factory=dict)
@@ -119,7 +119,7 @@ def task_of(ready: Prepared, settings: Settings, cell: Cell, block: int) -> Task
 
 
 def set_of(ready: Prepared, settings: Settings) -> EvidenceSet:
-    """What makes the evidence of a claim fresh, as this process would draw it."""
+    """Return the registration, seed and code of an attempt, as this process would make it."""
     claim = ready.claim
     code = find(claim.module, claim.id)[1]
     return EvidenceSet(claim.id, settings.tier, ready.registration, str(settings.seed), code)
@@ -164,7 +164,7 @@ class Round:
 
     @property
     def observed(self) -> dict[Cell, list[Mapping[str, Array]]]:
-        """What the look wanted, once no block is missing."""
+        """Return the observations of the look, once no block is missing."""
         found = {(key.cell, key.block): result for key, result in self.blocks.items()}
         return {
             cell: [found[cell.id, block].observations for block in blocks]
@@ -223,8 +223,8 @@ class Running:
     def next_block(self) -> Task | None:
         """Take the longest block that may begin now; None if there is none.
 
-        Under a time limit, blocks that are not expected to end before it are put aside as late, and
-        one of unknown length waits for the claim's blocks in flight, which will tell.
+        Under a time limit, blocks that are not expected to end before it are put aside as late. A
+        block of unknown length waits for the claim's blocks in flight, whose length will be known.
         """
         here, limit = self.round, self.settings.limit
         if limit is not None:
@@ -252,7 +252,7 @@ class Running:
         self._judge()
 
     def outcome(self) -> Outcome:
-        """What the looks taken have come to.
+        """Return the outcome of the looks taken.
 
         Raises:
             OutOfTime: there is none, for the time limit left blocks of the look.

@@ -68,10 +68,10 @@ class Flight:
 class Scheduler:
     """Blocks go to the executor, results to ledger and claims; all of it in one thread.
 
-    The cheapest claims come first, so that most verdicts are there early. But a claim goes before
-    them, the longest first, as soon as its remaining path, the expected seconds of a chain of
-    blocks, one a look, that no number of workers shortens, is more than a quarter of the time that
-    all claims still take together. So the last ones end at about the same time: with the seconds of
+    The cheapest claims come first, so that most verdicts are there early. The remaining path of a
+    claim is a chain of blocks, one per look, that no number of workers shortens. A claim goes
+    first, the longest before others, as soon as its path takes more than a quarter of the time that
+    all claims still need together. So the last ones end at about the same time: with the seconds of
     a whole run, 2 to 64 workers need at most 2.5 per cent longer than with the longest path first.
     The order changes no figure, for a block is what its key says.
 
@@ -122,7 +122,7 @@ class Scheduler:
         """The executor, started at first use.
 
         Raises:
-            ExecutorError: it cannot be had; told again to every claim, without another wait.
+            ExecutorError: it cannot be had; raised again for every claim, without another wait.
         """
         if self._refused is not None:
             raise self._refused
@@ -138,8 +138,8 @@ class Scheduler:
         """Take note of claims that will be asked for, so that workers may begin with them.
 
         Each has its id, the seconds of its longest path and of all its blocks (infinite if nothing
-        is known), and what makes it ready to run. That returns None if there is nothing to run;
-        what is wrong with a claim is told at its turn.
+        is known), and a function that makes it ready to run. That returns None if there is nothing
+        to run; an error in a claim is raised at its turn.
         """
         longest_first = sorted(claims, key=lambda one: one[1], reverse=True)
         self._work = {claim: work for claim, _, work, _ in longest_first}
@@ -158,7 +158,7 @@ class Scheduler:
 
         Args:
             begin: makes it ready to run, if it is not yet under way.
-            progress: told after every block of any claim.
+            progress: called after every block of any claim.
 
         Raises:
             ClaimError: the claim is written wrongly.
@@ -373,7 +373,7 @@ class Scheduler:
             self._suspects.append(flight)
 
     def _fail(self, running: Running, error: Exception) -> None:
-        """Its turn tells the error; blocks that nobody has begun are not wanted any more."""
+        """Keep the error for the claim's turn; blocks that nobody has begun are dropped."""
         if not self._wanted(running):
             return
         self._failed[running.claim.id] = error

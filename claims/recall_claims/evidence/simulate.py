@@ -44,8 +44,8 @@ def simulate(task: Task) -> BlockResult:
     """Simulate one block.
 
     If memory runs out, the block is simulated in halves, those in halves again, and so on. Every
-    replicate has its own generator, so that its draws are those of the whole block, and its figures
-    are so but for rounding: batched products round by the size of their batch.
+    replicate has its own generator, so its draws are the same as in the whole block. Its figures
+    are the same but for rounding: batched products round by the size of their batch.
 
     Raises:
         SimulationError: the worker's code or libraries are not those of the run, the claim's
@@ -237,7 +237,7 @@ def _claims(module: str) -> dict[str, tuple[Claim, str]]:
 
 @cache
 def versions() -> str:
-    """Of what a block's last digits depend on besides the code."""
+    """Name the versions, besides the code, that a block's last digits depend on."""
     return (
         f"python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, "
         f"torch {installed('torch')}"

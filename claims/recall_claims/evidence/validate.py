@@ -1,4 +1,4 @@
-"""What a block must be before it is evidence, whoever returns it: a worker or a ledger."""
+"""Checks of a block before it becomes evidence, whether a worker or a ledger returns it."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from recall_claims.judge.methods import Array
 
 LONGEST_NAME = 200
 TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
-"""By which rounding may move a figure, of the largest: on another processor, in another batch."""
+"""Share of the largest figure by which rounding may move a figure on another processor."""
 
 
 def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -> str | None:
-    """What is wrong with what somebody returned for a block, in words; None if it is evidence.
+    """Describe the fault of a result that somebody returned for a block; None if it is evidence.
 
-    `Ledger.put` and `Ledger.get` ask this of every block, before anybody judges it. Figures that
-    follow from other code, seeds or draws than the key says pass: only drawing the block again
-    tells.
+    `Ledger.put` and `Ledger.get` call this for every block, before anybody judges it. Figures from
+    other code, seeds or draws than the key says pass: only drawing the block again shows that.
 
     Args:
         names: the observables that it must have, such as those of the cell's first block; None
             where that is not known.
     """
     if type(result) is not BlockResult:
-        return f"a {type(result).__name__[:LONGEST_NAME]} in place of a BlockResult"
+        return f"a {type(result).__name__[:LONGEST_NAME]} instead of a BlockResult"
     observations: Any = result.observations
     if type(observations) is not dict or not 0 < len(observations) <= MOST_NAMES:
         return f"its observables are not a dict of 1 to {MOST_NAMES} arrays"
@@ -59,7 +58,7 @@ def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -
 def difference(
     kept: Mapping[str, Array], again: Mapping[str, Array], dtype: str, floor: float = 0.0
 ) -> str | None:
-    """How two results for one block differ by more than rounding, in words; None if they do not.
+    """Describe how two results for one block differ by more than rounding; None if they do not.
 
     Args:
         kept: observables of the one.

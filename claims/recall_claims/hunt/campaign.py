@@ -43,7 +43,7 @@ class Confirmation:
 
 @dataclass
 class Trail:
-    """What hunting one claim has come to, in so many turns and seconds of searching.
+    """Progress of hunting one claim, in so many turns and seconds of searching.
 
     Attributes:
         why_not: why it cannot be hunted, or "".
@@ -76,11 +76,11 @@ class Trail:
 
 
 Watch = Callable[[Sequence[Trail], float], None]
-"""Told the trails and the seconds left after every turn."""
+"""Function that is called with the trails and the seconds left after every turn."""
 
 
 def why_not_hunted(claim: Claim) -> str:
-    """Why a claim cannot be hunted, or ""."""
+    """Return why a claim cannot be hunted, or ""."""
     if claim.regime is None:
         return "its regime is stated in words alone"
     if claim.expected == "REFUTED":
@@ -159,7 +159,7 @@ def hunt(
 
 
 def _trail(claim: Claim, tables: HuntTables) -> Trail:
-    """What is known of a claim as it is declared and predicted now."""
+    """Return the known probes of a claim as it is declared and predicted now."""
     trail = Trail(claim, why_not_hunted(claim))
     if trail.why_not:
         return trail
@@ -203,8 +203,9 @@ def _confirm(
 ) -> None:
     """Judge a violation that is shrunk; where it does not stand, it is settled for good.
 
-    One by t has to stand twice, each time on fresh evidence at the whole level: on skewed data t
-    errs more often than its level says, and both times with the square of that probability.
+    A violation by t has to be confirmed twice, each time on fresh evidence at the whole level. On
+    skewed data t errs more often than its level says; erring twice has the square of that
+    probability.
     """
     claim = trail.claim
     number = tables.begin_confirmation(claim.id, probe)

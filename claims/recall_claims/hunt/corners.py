@@ -1,7 +1,7 @@
 """The corners of a regime, where a formula fails first.
 
 A corner is where two sizes, or ratios of sizes, are at their ends together, as far as the regime
-goes: the fewest dimensions with the most samples, say, or the most samples a dimension with the
+goes: the fewest dimensions with the most samples, say, or the most samples per dimension with the
 narrowest layer.
 """
 

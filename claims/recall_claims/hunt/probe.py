@@ -20,15 +20,15 @@ from recall_claims.model.region import Verdict, judge
 
 TIER = "hunt"
 LEVEL = 1e-6
-"""At which a probe takes a point for a violation: stricter than a first confirmation, for a point
-that was found by looking for the smallest that fails is one whose evidence was lucky."""
+"""Level at which a probe takes a point for a violation. It is stricter than a first confirmation: a
+search for the smallest failing point selects points with lucky evidence."""
 DOUBT = 0.16
 """Level of the bounds that a search climbs by: an end a standard error away."""
 BLOCK, DOUBLINGS = 16, 10
 MORE_LOOKS = 2
 """Looks of a confirmation beyond the claim's own: bets ask for more replicates than t bounds."""
 SECONDS = 3.0
-"""Of processor time, after which a probe draws no more."""
+"""Processor time, in seconds, after which a probe draws no more."""
 ERRORS = 4.9
 """Standard errors from an edge at which LEVEL is passed."""
 
@@ -59,10 +59,10 @@ def alone(claim: Claim, point: Cell) -> Claim:
 
 
 def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float = SECONDS) -> Probe:
-    """Draw until the point fails at LEVEL, its estimate is inside, or time or replicates are spent.
+    """Draw until the point fails at LEVEL, its estimate is inside, or time or replicates run out.
 
-    It gives up where the estimate, with a standard error more, is nearer to the region than what
-    could be told from chance in ``patience`` seconds.
+    It gives up where the estimate, with a standard error more, is nearer to the region than
+    ``patience`` seconds of draws could resolve.
 
     The draws follow from the seed, the claim and the point alone.
 
@@ -77,7 +77,7 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
 
     def decided(evidence: tuple[Sample, ...], _: _Seen | None) -> _Seen:
         parts = quick.components(evidence, one.predict, LEVEL)
-        # 0 where rungs tell only that an estimate is not inside.
+        # 0 where test sizes show only that an estimate is not inside.
         outside = max(
             0.0 if math.isnan(p.estimate) else p.region.distance(p.estimate, p.estimate)
             for p in parts
@@ -130,6 +130,6 @@ def task(
     stream: str = TIER,
     replicates: int = BLOCK,
 ) -> Task:
-    """What simulates a block of a claim's cell that no run asks for, on a stream of this name."""
+    """Return the task that simulates a block outside any run, on a stream of this name."""
     given = replace(claim, replicates={TIER: (replicates, replicates)}, block={})
     return task_of(Prepared(given, stream), Settings(TIER, seed, device), cell, block)

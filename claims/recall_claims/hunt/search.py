@@ -39,7 +39,7 @@ SMALL = 512
 
 @dataclass(frozen=True)
 class Turn:
-    """What a worker is asked to search: a claim of a module, for so many seconds.
+    """Turn of a worker: a claim of a module to search, for so many seconds.
 
     Attributes:
         number: of earlier turns in this hunt.
@@ -60,7 +60,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Catch:
-    """What a search brings home.
+    """Results of a search: probes, a violation, and what was exhausted.
 
     Attributes:
         probes: of points that were not known.
@@ -128,7 +128,8 @@ class _Search:
         self._end = time.monotonic() + turn.seconds
 
     def _height(self, one: Probe) -> float:
-        """How far its parameters are from the first values, of each range's length, in all."""
+        """Distance of its parameters from the first values, in units of each range's length, in
+        all."""
         ranges = self.regime.ranges.items()
         return sum(values.steps.index(one.point[n]) / len(values.steps) for n, values in ranges)
 
@@ -233,7 +234,7 @@ class _Search:
 def reachable(claim: Claim, point: Cell, *, cheap: bool = True) -> bool:
     """Whether the cells that judge a point lie in the regime, and are cheap if they have to be.
 
-    Rungs may leave it: the theorem says at which of them a rate is critical.
+    Test sizes may lie outside it: the theorem says at which of them a rate is critical.
 
     Raises:
         ClaimError, ValueError: as of `alone`.

@@ -1,7 +1,7 @@
-"""Design before run: how much data would decide a claim.
+"""Design before run: the amount of data that decides a claim.
 
 Every rule's intervals shrink as one over the square root of the replicates, so a pilot look (under
-another seed, or a baseline's record) tells what any later amount would have decided.
+another seed, or a baseline's record) shows what any later amount would have decided.
 """
 
 import math
@@ -15,7 +15,7 @@ MOST = 2**30
 
 
 def factor_to_decide(components: Sequence[Component]) -> float:
-    """How many times the pilot's replicates decide the claim, to 1 per cent.
+    """Return the multiple of the pilot's replicates that decides the claim, to 1 per cent.
 
     That many, intervals of the pilot's estimates are inside their regions, or one is disjoint from
     its region. The region is the resolution wanted of a claim; controls may need more.

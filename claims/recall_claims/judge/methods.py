@@ -1,4 +1,4 @@
-"""How the mean of a cell's replicates is bounded: by betting, by a t interval, or not by chance.
+"""Bounds for the mean of a cell's replicates: by betting, by a t interval, or without chance.
 
 Each method gives an interval whose two ends each miss the mean with probability at most alpha. The
 methods differ in what that rests on:
@@ -6,7 +6,7 @@ methods differ in what that rests on:
 * `Betting` is exact for observables of a declared range, at every number of replicates, and at all
   looks at once;
 * `Student` is right asymptotically; `python -m recall_claims certify` says how nearly;
-* `Deterministic` is for simulations without chance, and spends no error budget.
+* `Deterministic` is for simulations without chance, and uses no error budget.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ T = TypeVar("T")
 STAKES = np.append(np.geomspace(0.01, 0.9, 12), 1.0)
 """Shares of the wealth that the bets put at risk, those of Betting's mixture."""
 PARTS = np.append(np.full(12, 0.75 / 12), 0.25)
-"""How much of the wealth each of them has. What is staked whole is lost with a single replicate
-against it: it wins where all agree, and costs log(4/3) elsewhere, 2 per cent of the replicates."""
+"""Part of the wealth that each stake has. Wealth that is staked whole is lost with a single
+replicate against it. It wins where all agree, and costs log(4/3) elsewhere, 2 per cent of the
+replicates."""
 
 MANY = 2**14
 """Values from which on those that agree to 2^-10 are counted together; also, how many have the
@@ -41,12 +42,11 @@ logarithms of all stakes held at once, 3 MB."""
 
 
 ROUNDINGS = 64
-"""By how many units in the last place of its type a value may be off that a few steps gave."""
+"""Error of a value after a few steps, in units in the last place of its type."""
 
 
 def rounding(values: Array) -> float:
-    """By how much values may be off, relative to their size: those that are all numbers of float32
-    by more than others."""
+    """Relative rounding error of values; larger if all of them are numbers of float32."""
     with np.errstate(over="ignore"):
         single = bool(np.all(values.astype(np.float32) == values))
     return ROUNDINGS * float(np.finfo(np.float32 if single else np.float64).eps)
@@ -85,15 +85,15 @@ class Method(ABC):
 
 @dataclass(frozen=True)
 class Betting(Method):
-    """For an observable that stays in [low, high]: a test by betting, exact at every look.
+    """Test by betting for an observable in [low, high], exact at every look.
 
-    Scale X to [0, 1]. If the mean is at most m, then the wealth prod_i (1 + c (X_i/m - 1)) of who
-    bets on more is a nonnegative supermartingale for every stake c in [0, 1]; so is an average, of
-    which a quarter has c = 1 and equal parts have 12 stakes from 0.01 to 0.9. That it ever reaches
-    1/alpha has probability at most alpha (Ville's inequality). The lower bound is the largest m
-    that loses so; the upper one is that of 1 - X (I. Waudby-Smith and A. Ramdas, "Estimating means
-    of bounded random variables by betting", J. R. Statist. Soc. B 86, 1, 2024). The wealth does not
-    depend on the order of the data.
+    Scale X to [0, 1]. If the mean is at most m, then the wealth prod_i (1 + c (X_i/m - 1)) of a
+    bettor on more is a nonnegative supermartingale for every stake c in [0, 1]. So is an average,
+    of which a quarter has c = 1 and equal parts have 12 stakes from 0.01 to 0.9. That it ever
+    reaches 1/alpha has probability at most alpha (Ville's inequality). The lower bound is the
+    largest m that loses so; the upper one is that of 1 - X (I. Waudby-Smith and A. Ramdas,
+    "Estimating means of bounded random variables by betting", J. R. Statist. Soc. B 86, 1, 2024).
+    The wealth does not depend on the order of the data.
 
     Of more than 2^14 values those that agree to 2^-10 are counted together, and the wealth loses
     what that could gain, so that the test stays exact; a bound loses some 1e-7 of itself.
@@ -158,7 +158,8 @@ class Betting(Method):
 class Student(Method):
     """Student's t interval joined with Hall's, run at a part of the level that it is used at.
 
-    `spent` is that part; where values are few and skewed, less has to be spent to keep the promise.
+    `spent` is that part; where values are few and skewed, it has to be smaller for the interval to
+    err as rarely as stated.
 
     On skewed data a t interval misses on one side far more often than a small alpha says (for
     chi-squared data of 1 degree of freedom, 128 values and alpha = 1e-5, 60 times as often).
@@ -179,13 +180,13 @@ class Student(Method):
     spent: float = 0.5
     exact: ClassVar[bool] = False
     guarantee: ClassVar[str] = (
-        "Skewness-corrected t intervals, run at half their level or less: right asymptotically. "
-        "How often they err is told for a claim that has a certificate."
+        "Skewness-corrected t intervals, run at half their level or less: valid for large samples. "
+        "A certificate, where a claim has one, says how often they err."
     )
 
     def __post_init__(self) -> None:
         if not 0 < self.spent <= 1:
-            raise ClaimError(f"a t interval spends a part of its level in (0, 1], not {self.spent}")
+            raise ClaimError(f"a t interval uses a part of its level in (0, 1], not {self.spent}")
 
     def bounds(self, values: Array, alpha: float) -> Interval:
         count = values.size
@@ -220,12 +221,12 @@ def heaviest(count: int) -> float:
 
 
 def student_quantiles(count: int, skewness: Any, level: float) -> tuple[Any, Any]:
-    """How many standard errors below and above the mean the ends of a t interval are.
+    """Standard errors from the mean to either end of a t interval.
 
     Args:
         count: of the values.
         skewness: of the values; one number or an array of any shape, as are the results.
-        level: of each end, as it is spent.
+        level: of each end, as it is used.
     """
     quantile = -float(special.stdtrit(count - 1, level))
     c = np.asarray(skewness) / math.sqrt(count)
@@ -237,11 +238,11 @@ def student_quantiles(count: int, skewness: Any, level: float) -> tuple[Any, Any
 
 @dataclass(frozen=True)
 class Deterministic(Method):
-    """For a simulation without chance: all that was seen, from the least to the largest value."""
+    """Bounds of a simulation without chance: the least and the largest value computed."""
 
     exact: ClassVar[bool] = True
     guarantee: ClassVar[str] = (
-        "The simulation is deterministic: the interval holds every value computed; it spends no "
+        "The simulation is deterministic: the interval holds every value computed; it uses no "
         "error budget."
     )
 
@@ -250,7 +251,7 @@ class Deterministic(Method):
 
 
 COIN = Betting(0.0, 1.0)
-"""For rates and other observables in [0, 1]."""
+"""Bets on rates and other observables in [0, 1]."""
 STUDENT = Student()
 
 

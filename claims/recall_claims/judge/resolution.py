@@ -1,10 +1,10 @@
 """Resolution: the smallest error in the theory that as much data would have refuted.
 
-It is the figure of merit of the suite. A wide region or few replicates both make it worse, so a
-claim cannot look good by being unfalsifiable. It is computed from the widths of the intervals that
-refute, and not from where the data happen to lie: put the intervals around the value that the
-theory predicts, then shift the theory, in the less favourable direction, until some interval and
-its region become disjoint.
+It is the figure of merit of the suite. A wide region makes it worse, and so do few replicates;
+hence a claim cannot look good by being unfalsifiable. It is computed from the widths of the
+intervals that refute, and not from where the data happen to lie: put the intervals around the value
+that the theory predicts, then shift the theory, in the less favourable direction, until some
+interval and its region become disjoint.
 """
 
 import math

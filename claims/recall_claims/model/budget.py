@@ -1,4 +1,4 @@
-"""The error budget of a run, and the rule, fixed in advance, by which it is spent.
+"""The error budget of a run, and the rule, fixed in advance, by which it is divided.
 
 What is controlled is the family-wise error rate of *one* run: the probability that it refutes any
 true claim. It is divided
@@ -51,5 +51,5 @@ class Budget:
             )
 
     def per_claim(self, paper: Paper) -> float:
-        """What each claim of a paper may spend, the claim's alpha."""
+        """Return the claim's alpha: the part of the budget that each claim of a paper may use."""
         return self.probability * paper.share / paper.slots

@@ -124,16 +124,8 @@ def ladder(
     *,
     to: Callable[[float], int] | None = None,
 ) -> tuple[Cell, ...]:
-    """At every setting, whole numbers of one parameter at these multiples of a predicted centre.
-
-    Rungs are rounded towards the centre, so that one at the edge of a region for a critical value
-    lies in the region; `to=round` takes the nearest numbers. Those that fall together are one.
-
-    >>> [cell.id for cell in ladder([{"dim": 2}], "pairs", lambda s: 10.0, (0.85, 0.99, 1.15))]
-    ['dim=2,pairs=9', 'dim=2,pairs=10', 'dim=2,pairs=11']
-    >>> [cell.id for cell in ladder([{"dim": 2}], "pairs", lambda s: 10.0, (0.86, 1.18), to=round)]
-    ['dim=2,pairs=9', 'dim=2,pairs=12']
-    """
+    """Make cells at every setting: whole numbers of one parameter at multiples of a predicted
+    centre."""
     factors, found = tuple(factors), []
     for setting in (Cell(**point) for point in settings):
         middle = centre(setting)
@@ -169,11 +161,11 @@ class Block:
 
     @property
     def replicates(self) -> int:
-        """How many replicates the block holds."""
+        """Number of replicates in the block."""
         return len(self.rngs)
 
     def draw(self, function: Callable[..., T], parameters: Mapping[str, Any], **more: Any) -> T:
-        """What `function` makes of the block's generators with a cell's parameters.
+        """Call `function` with the block's generators and a cell's parameters.
 
         It is called as ``function(rngs, **parameters, **more, device=..., dtype=...)``.
         """

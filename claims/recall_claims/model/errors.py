@@ -11,7 +11,7 @@ NOT_AUTHORS = (
 
 
 def told(error: BaseException) -> str:
-    """What an error in an author's code says, and on which line of that code it arose.
+    """Return the text of an error in an author's code, and the line of that code where it arose.
 
     >>> told(ValueError("no such size"))
     'ValueError: no such size'

@@ -26,7 +26,7 @@ def _anywhere(_: Point) -> bool:
 
 @dataclass(frozen=True)
 class Error:
-    """How far a prediction may be from what is observed, as its author states it.
+    """Stated error of a prediction: its largest distance from the observations.
 
     Attributes:
         size: a number, or what a point makes of it; then `where` has to say so.
@@ -86,11 +86,12 @@ class Prediction:
 
     @property
     def regime(self) -> Regime | None:
-        """Where it holds, and keeps its errors; None is everywhere."""
+        """Return the regime in which it holds and keeps its errors; None is everywhere."""
         return self.stated_in() if callable(self.stated_in) else self.stated_in
 
     def region(self, point: Point | None = None) -> Region:
-        """What the stated error allows: of the ratio to the prediction, or of the difference.
+        """Return the region that the stated error allows: of the ratio to the prediction, or the
+        difference.
 
         Args:
             point: where; not needed if the error is the same everywhere.
@@ -127,8 +128,8 @@ def prediction(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Register a public function that returns a predicted number.
 
-    The function is left as it is, but for its docstring: ``{error}`` there becomes the error, which
-    is told at its end where it stands nowhere.
+    The function is left as it is, but for its docstring: ``{error}`` there becomes the error;
+    without it, the error is added at the end.
 
     Args:
         latex: the formula.

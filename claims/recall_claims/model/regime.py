@@ -89,7 +89,7 @@ def _anywhere(_: Cell) -> bool:
 
 @dataclass(frozen=True)
 class Regime:
-    """Where a theorem holds.
+    """Sizes for which a theorem holds.
 
     ``Regime("N >= V", {"vocab_size": log_range(64, 4096), "samples": log_range(64, 65536)},
     holds=lambda cell: cell["samples"] >= cell["vocab_size"])``
@@ -124,7 +124,7 @@ class Regime:
         without: Iterable[str] = (),
         **ranges: Given,
     ) -> Regime:
-        """This regime, as one claim or test of a theory's formula searches it.
+        """Return this regime, narrowed for one claim or test of a theory's formula.
 
         Args:
             text: what is added in words, such as where a grid lies.
@@ -146,7 +146,7 @@ class Regime:
         )
 
     def why_outside(self, cell: Cell, ignoring: str | None = None) -> str | None:
-        """Why a cell of the grid is not in the regime, or None.
+        """Return why a cell of the grid is not in the regime, or None.
 
         Args:
             cell: of the grid.

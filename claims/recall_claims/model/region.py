@@ -28,12 +28,12 @@ from recall_reports.record.values import Scale as Scale
 from recall_reports.record.values import Verdict as Verdict
 
 HAIR = 1e-12
-"""How far beyond an edge, relative to it, rounding may put what is on it."""
+"""Relative distance beyond an edge at which rounding may put a value that is on it."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """Where the theorem says the estimand lies; one end may be infinite.
+    """Interval in which the theorem says the estimand lies; one end may be infinite.
 
     Raises:
         ValueError: the ends are out of order, not numbers, or both infinite (such a region could
@@ -58,7 +58,7 @@ class Region:
         return cls(centre - half_width, centre + half_width)
 
     def distance(self, low: float, high: float) -> float:
-        """How far `low` is below the region or `high` above it; negative where neither is.
+        """Return how far `low` is below the region or `high` above it; negative where neither is.
 
         It is in units of the region's width, or absolute where the region has one edge. The lower
         and upper end of an interval say how far it reaches out of the region; the upper and lower
@@ -108,16 +108,12 @@ EVERYTHING = Interval(-math.inf, math.inf)
 class Component:
     """One coordinate of a claim's estimand: its estimate, intervals and region.
 
-    Attributes:
-        name: what it is about.
-        estimate: of the estimand.
-        interval: simultaneous over the claim's components; what lies outside is refuted.
-        region: where the theorem has the estimand.
-        scale: on which errors of the theory are told.
-        params: the cell parameters that it is about, where its name is made of these.
-        one_sided: each end bounds the estimand at the claim's whole alpha; what lies inside its
-            region is supported. Without it, the interval serves.
-        open_cells: ids of the cells of which more replicates may still decide it.
+    Attributes: name: what it is about. estimate: of the estimand. interval: simultaneous over the
+    claim's components; what lies outside is refuted. region: where the theorem has the estimand.
+    scale: of the errors of the theory that are reported. params: the cell parameters that it is
+    about, where its name is made of these. one_sided: each end bounds the estimand at the claim's
+    whole alpha; what lies inside its region is supported. Without it, the interval serves.
+    open_cells: ids of the cells of which more replicates may still decide it.
     """
 
     name: str

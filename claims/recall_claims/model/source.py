@@ -1,4 +1,4 @@
-"""Where a claim comes from, and how a registered formula predicts its cells."""
+"""Origin of a claim, and the prediction of its cells by a registered formula."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ P_co = TypeVar("P_co", covariant=True)
 
 @dataclass(frozen=True, init=False)
 class Source:
-    """Where a claim comes from.
+    """Paper and statements that a claim tests.
 
     Attributes:
         paper: key of a paper's file, such as "A".
@@ -47,7 +47,7 @@ class Source:
         vars(self).update(given, reference=reference)  # past what is frozen
 
     def completed(self, entry: Prediction | None) -> Source:
-        """With what the registry knows of the claim's prediction, where nothing was given."""
+        """Return the source, filled in from the registry's entry for the claim's prediction."""
         if entry is None:
             return self
         return Source(

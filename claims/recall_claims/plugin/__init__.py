@@ -130,7 +130,7 @@ def _refuse_uncounted(config: pytest.Config, modules: Iterable[str]) -> None:
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """On a dry run, print the plan in place of running."""
+    """Print the plan on a dry run, instead of running."""
     state = session.config.stash[SESSION]
     if not state.asked.dry_run or session.testsfailed:
         return None
@@ -209,7 +209,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """What this run will do."""
+    """Say what this run will do."""
     state = config.stash[SESSION]
     settings = state.settings
     line = (
@@ -292,7 +292,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
 
 
 def _sooner(config: pytest.Config) -> str:
-    """How the same claims would have been judged sooner, if processes were no help."""
+    """Say how the same claims would have been judged sooner, if processes were no help."""
     state = config.stash[SESSION]
     if getattr(config.option, "numprocesses", None):
         return "without -n, --executor auto spreads the blocks of all claims over all cores"

@@ -1,4 +1,4 @@
-"""An earlier report: what its claims took, and how many evidence sets it counts for each."""
+"""An earlier report: the cost of its claims, and the number of attempts that it counts for each."""
 
 from pathlib import Path
 

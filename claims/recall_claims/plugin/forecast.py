@@ -1,4 +1,4 @@
-"""What claims will take on this machine, and the live line that tells it."""
+"""Expected cost of claims on this machine, and the live line that shows it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MINUTE = 60.0
 
 
 class Forecast:
-    """What claims will take in a tier; the baseline says how many replicates decided each."""
+    """Expected cost of claims in a tier, by the replicates that decided each in the baseline."""
 
     def __init__(self, costs: Costs, settings: Settings, baseline: Baseline) -> None:
         self.costs, self.settings, self.baseline = costs, settings, baseline
@@ -32,8 +32,8 @@ class Forecast:
     def blocks(self, claim: Claim) -> dict[str, int]:
         """Blocks of each cell that are expected until the verdict.
 
-        As many replicates as the cell had in the baseline's verdict, in whichever tier, or as its
-        cells had on the average; all that the looks allow, if the baseline has no verdict.
+        A cell gets as many replicates as it had in the baseline's verdict, in whichever tier, or as
+        its cells had on average. If the baseline has no verdict, it gets all that the looks allow.
         """
         tier, earlier = self.settings.tier, self.baseline.decided.get(claim.id)
         size, steps = claim.block_size(tier), claim.steps(tier)
@@ -89,9 +89,9 @@ def write(reporter: Any, text: str, **style: bool) -> None:
 
 
 class ProgressLine:
-    """How far the run is: claims decided of all, those that fail, and the time left.
+    """Progress of a run: claims decided of all, claims that fail, and the time left.
 
-    On a terminal it is one live line, with the block that has come in last; elsewhere, such as in a
+    On a terminal it is one live line, with the block that has come in last. Elsewhere, such as in a
     log, it is a line every minute. pytest prints the claims in their files' order meanwhile.
 
     Args:
@@ -129,7 +129,7 @@ class ProgressLine:
 
     @property
     def sentence(self) -> str:
-        """How far the run is, in words."""
+        """Say how far the run is."""
         fail = f"{len(self._failing) or 'none'} fail{'s' * (len(self._failing) < 2)}"
         told = f"{len(self._done)} of {self._claims} claims decided, {fail}"
         if not self._known:

@@ -56,7 +56,7 @@ def progress(trails: Sequence[Trail], left: float) -> str:
 
 
 def recorded(trail: Trail) -> record.Hunt:
-    """What the record keeps of a trail."""
+    """Return the part of a trail that the record keeps."""
     probes = sorted(trail.probes.values(), key=lambda probe: -probe.discrepancy)
     confirmation = trail.confirmation
     return record.Hunt(

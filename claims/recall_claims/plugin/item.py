@@ -36,7 +36,7 @@ class ClaimItem(pytest.Item):
         self.claim = claim
         self.record: ClaimRow | None = None
         self.place = 0
-        """Among all items that are run."""
+        """Place among all items that are run."""
 
     def runtest(self) -> None:
         """Run the claim, unless it has nothing to run; pass, fail or skip by its verdict."""
@@ -70,7 +70,7 @@ class ClaimItem(pytest.Item):
         raise ClaimFailed(failure.message(shown, share, budget.probability, since))
 
     def origin(self) -> tuple[int, str, str]:
-        """Its place among all items, its module, and the folder that this is imported from."""
+        """Return its place among all items, its module, and the folder that it is imported from."""
         module = self.claim.module
         return self.place, module, str(self.path.parents[module.count(".")])
 
@@ -81,5 +81,5 @@ class ClaimItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the claim stands, for pytest's headings."""
+        """Return where the claim is written, for pytest's headings."""
         return self.path, None, self.claim.id

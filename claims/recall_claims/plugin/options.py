@@ -59,13 +59,13 @@ VALUED = {
     "--baseline": (
         None,
         "FILE",
-        "earlier report, for --dry-run, the live line and the count of evidence sets (default "
+        "earlier report, for --dry-run, the live line and the count of attempts (default "
         f"{BASELINE}, if there is one)",
     ),
     "--hunt": (
         None,
         "TIME",
-        "after the verdicts, spend this time searching the claims' regimes for violations: 90s, "
+        "after the verdicts, use this time to search the claims' regimes for violations: 90s, "
         "10m, 1h (on all cores, whatever -n is)",
     ),
 }
@@ -83,7 +83,7 @@ DRY_RUN = (
 
 @dataclass(frozen=True)
 class Options:
-    """What a run has been asked for.
+    """Options of a run.
 
     Attributes:
         device: of the blocks.
@@ -178,8 +178,8 @@ def _refuse_empty_and_impossible(option: Callable[[str], Any], root: Path) -> No
 def _refuse_places(ledger: Path, reports: Path) -> None:
     """Refuse, before anything is simulated, a ledger or a report folder that cannot be used.
 
-    The ledger's file may be one of the report's, or no ledger; the report's folder may be one that
-    cannot be written to, or have a file of that name that is somebody else's.
+    The ledger's file may belong to a report, or be no ledger. The report's folder may be read-only,
+    or a file of somebody else may have its name.
     """
     if ledger.resolve() in {(reports / name).resolve() for name in files.MARKS}:
         raise ValueError(

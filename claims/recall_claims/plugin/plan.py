@@ -1,4 +1,4 @@
-"""What a run would do, without simulating anything: `pytest claims/ --dry-run`."""
+"""Print the plan of a run, without simulating anything: `pytest claims/ --dry-run`."""
 
 import math
 from collections.abc import Sequence

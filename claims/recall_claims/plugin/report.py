@@ -23,7 +23,7 @@ from recall_reports.record.errors import ReportError
 from recall_reports.record.files import load
 
 LIMIT = "time: "
-"""How the reason of a claim begins that a time limit cuts short."""
+"""First word of the reason of a claim that a time limit stops."""
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""What the claims of one pytest process share."""
+"""State that the claims of one pytest process share."""
 
 import math
 import os

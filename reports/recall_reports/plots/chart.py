@@ -1,4 +1,4 @@
-"""What a plot is made of: marks in units of two axes, and the axes' scales and ticks."""
+"""Parts of a plot: marks in units of two axes, and the axes' scales and ticks."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class Axis:
     seen: list[float] = field(default_factory=list)
 
     def places(self, start: float, length: float) -> Callable[[float], float]:
-        """Where a value is drawn, on an axis from `start` on of this length."""
+        """Return the map from a value to its place on an axis from `start` on of this length."""
         low, high = self._span()
 
         def place(value: float) -> float:
@@ -77,7 +77,7 @@ class Axis:
 
 
 def _even(low: float, high: float) -> list[float]:
-    """At most MAX_TICKS multiples of 1, 2, 2.5 or 5 times a power of ten between two ends."""
+    """Choose up to MAX_TICKS multiples of 1, 2, 2.5 or 5 times a power of ten between two ends."""
     least = (1 - SLACK) * (high - low) / (MAX_TICKS - 1)
     power = 10.0 ** math.floor(math.log10(least))
     step = next((part * power for part in (1, 2, 2.5, 5) if part * power >= least), 10 * power)
@@ -104,7 +104,7 @@ def tick(value: float) -> str:
 
 @dataclass(frozen=True)
 class Mark:
-    """What is drawn at some places, in units of the axes.
+    """Mark at some places of a plot, in units of the axes.
 
     Attributes:
         kind: a band fills the height between two `xs`, an upright line has one of them.
@@ -133,7 +133,7 @@ class Mark:
 
 @dataclass
 class Chart:
-    """What a painter fills. Marks are drawn in their order."""
+    """Chart that a painter fills. Marks are drawn in their order."""
 
     title: str = ""
     x: Axis = field(default_factory=Axis)

@@ -184,7 +184,7 @@ def _under(cells: Sequence[CellRow], control: str) -> Heights:
 
 
 def _departure(heights: Heights, *, log: bool) -> float:
-    """How far a control leaves the theory, as the eye sees it on the axis."""
+    """Return the largest gap between control and theory in plot units (relative on a log axis)."""
     found = [0.0]
     for cell, wrong in heights:
         if isinstance(cell.predicted, float):

@@ -64,7 +64,7 @@ def figures(record: Record) -> list[Drawn]:
 
 
 def _bars(usual: set[bool]) -> str:
-    """What bars are, in words; `usual` tells whether the ones of a figure are 95% intervals."""
+    """Name what bars are; `usual` says whether the bars of a figure are 95% intervals."""
     kinds = ["95% intervals"] * (True in usual) + ["intervals of the verdicts"] * (False in usual)
     return f"Bars: {' and '.join(kinds)}." if kinds else ""
 

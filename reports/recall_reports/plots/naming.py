@@ -26,7 +26,7 @@ def along(curve: Sequence[Point]) -> list[Point]:
 def place(
     names: Sequence[tuple[str, Sequence[Point]]], drawn: Sequence[Point], frame: Box
 ) -> list[tuple[Point, str]]:
-    """Where to write the name of each curve, with the class of the text's anchor.
+    """Choose where to write the name of each curve, with the class of the text's anchor.
 
     Args:
         names: texts, each with its curve.
@@ -62,7 +62,7 @@ def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box
 
 
 def _around(box: Box, drawn: Sequence[Point], margin: float) -> int:
-    """How many places lie in a box, or within a margin around it."""
+    """Count the places in a box, or within a margin around it."""
     left, top, right, bottom = box
     return sum(
         left - margin < x < right + margin and top - margin < y < bottom + margin for x, y in drawn

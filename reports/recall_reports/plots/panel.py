@@ -51,7 +51,7 @@ OUTLINES = {  # of dots of radius 1; a disc has none
 }
 
 WRONG = "wrong: "
-"""How the legend's names of wrong theories begin."""
+"""Beginning of the legend's names of wrong theories."""
 Painter = Callable[[Chart, ClaimRow, Plot], str]
 Place = Callable[[float], float]
 
@@ -211,7 +211,7 @@ def _text(spot: Point, text: str, look: str = "") -> Markup:
 
 
 def _short(number: float) -> str:
-    """With one decimal, a tenth of a point."""
+    """Format with one decimal, a tenth of a point."""
     return f"{number:.1f}".removesuffix(".0")
 
 

@@ -131,7 +131,7 @@ class RuleRow(Struct, kw_only=True):
 
 
 class SourceRow(Struct, kw_only=True):
-    """Where a claim comes from; `module` is that of its prediction's formula, if registered."""
+    """Source of a claim; `module` is the module of its prediction's formula, if registered."""
 
     paper: Name
     statements: list[Name]
@@ -158,7 +158,7 @@ class Blocks(BlockCount, kw_only=True):
 
 
 class Point(Struct, kw_only=True):
-    """A point of a regime that was tried; `discrepancy` is told in units of the region.
+    """A point of a regime that was tried; `discrepancy` is in units of the region.
 
     Negative: cheap evidence does not show it outside the region. None: it says nothing.
     """
@@ -198,13 +198,13 @@ class ClaimRow(Struct, kw_only=True):
 
     `reason` says why a claim was not run, what broke, or why its data say nothing; else why a
     verdict is what it is follows from the components and controls. `headline` is the index of the
-    component that speaks for all.
-    `resolution` is the smallest error that the data would have refuted, on the rule's scale.
-    `symbols` are the paper's letters for the parameters. `registration` is a hash of what was
-    declared before the run. Ledger and baseline tell of `draws` evidence sets for the claim in this
-    tier, one for each seed, code and registration; this is number `draw`.
-    `from_pilot`: the region only reproduces a pilot run. `certificate` bounds the probability to
-    refute wrongly. `declared` names in words what else was declared, such as a regime's ranges.
+    component that speaks for all. `resolution` is the smallest error that the data would have
+    refuted, on the rule's scale. `symbols` are the paper's letters for the parameters.
+    `registration` is a hash of what was declared before the run. Ledger and baseline list `draws`
+    attempts at the claim in this tier, one for each seed, code and registration; this is number
+    `draw`. `from_pilot`: the region only reproduces a pilot run. `certificate` bounds the
+    probability to refute wrongly. `declared` names in words what else was declared, such as a
+    regime's ranges.
     """
 
     id: Annotated[str, Meta(pattern=ID)]
@@ -351,7 +351,7 @@ class Independence(Struct, kw_only=True):
 
 
 class Suite(Struct, kw_only=True):
-    """How the run was made.
+    """Settings of the run.
 
     `commit` ends with a plus sign if files differed from it; `ahead` counts the claims that a run
     which ended early had not come to.

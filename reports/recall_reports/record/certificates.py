@@ -1,7 +1,7 @@
-"""How often a rule by Student's t refutes wrongly, certified claim by claim.
+"""Error probabilities of rules by Student's t, certified claim by claim.
 
-A certificate speaks of one registration: of a declaration and its predictions in a tier. It is
-computed once for all runs (`python -m recall_claims certify`) and kept beside the baseline.
+A certificate is about one registration: a declaration and its predictions in a tier. It is computed
+once for all runs (`python -m recall_claims certify`) and kept beside the baseline.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ FILE = "certificates.json"
 
 
 class Certificate(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What was certified of a registration, by importance sampling.
+    """Certified error probabilities of one registration, by importance sampling.
 
-    It was done in `worlds` made of fresh values of the claim's own simulation, a seed each.
-    `refutes` and `supports` are the probabilities to do so wrongly, in the worst world, to be
-    compared with `alpha`; `least` is that of refuting in the best. `stress` is that of refuting
-    where one replicate in five times as many as the claim has is 20 standard deviations off: told
-    and not promised.
+    They were computed on `worlds` resampled data sets of fresh values of the claim's own
+    simulation, a seed each. `refutes` and `supports` are the probabilities to do so wrongly, on the
+    worst data set, to be compared with `alpha`. `least` is the probability of refuting on the best.
+    `stress` is the probability of refuting where one replicate in five times as many as the claim
+    has is 20 standard deviations off. It is shown, and not promised.
     """
 
     registration: str

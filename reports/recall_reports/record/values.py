@@ -10,7 +10,7 @@ Provenance = Literal["stated", "reported", "derived"]
 Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
 Axes = Literal["", "x", "y", "xy"]
 Text = Annotated[str, Meta(min_length=1)]
-"""What is shown; whoever reads a record cleans it."""
+"""Text that is shown; a reader of a record cleans it."""
 Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
 """A number whose sums and differences with others are numbers, too."""
 Parameters = dict[str, int | float | str | bool]
@@ -42,7 +42,7 @@ class Line(Struct, kw_only=True):
 
 @dataclass
 class Plot:
-    """How the report draws the cells.
+    """Plot that the report draws of the cells.
 
     Attributes:
         kind: "curve" (observed against `x`, on the predicted curve), "parity" (observed against

@@ -21,5 +21,5 @@ theorem = partial(
 
 
 def each(block: rc.Block, of: Callable[[np.random.Generator], Any]) -> Array:
-    """What a function makes of each replicate's generator."""
+    """Apply a function to each replicate's generator."""
     return np.array([of(rng) for rng in block.rngs], dtype=float)

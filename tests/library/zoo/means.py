@@ -1,4 +1,4 @@
-"""How large a mean or a probability is."""
+"""Means and probabilities."""
 
 import math
 

@@ -13,7 +13,7 @@ from . import Array, each, theorem
 
 @dataclass(frozen=True)
 class Hoeffding(Method):
-    """For the mean of values in [0, 1]."""
+    """Hoeffding's bound for the mean of values in [0, 1]."""
 
     exact, anytime = True, False
     guarantee = "Hoeffding's inequality: each end is missed with probability at most its level."
@@ -25,7 +25,7 @@ class Hoeffding(Method):
 
 @dataclass(frozen=True)
 class Tail(rc.MeanDifference):
-    """How often the observable is above a level, less the predicted probability."""
+    """Rate at which the observable is above a level, less the predicted probability."""
 
     level: float = 0.0
     method: Method = Hoeffding()

@@ -1,4 +1,4 @@
-"""Where attention looks: limits, spread between replicates, and every sequence enumerated."""
+"""Attention: limits, spread between replicates, and every sequence enumerated."""
 
 import itertools
 import math
@@ -139,7 +139,7 @@ VOCAB_SIZE, LENGTH = 5, 4
 
 
 def every_sequence(batch: sampling.Batch) -> sampling.Batch:
-    """Every sequence with every informative position, in place of the training sequences."""
+    """Every sequence with every informative position, instead of the training sequences."""
     rows = list(itertools.product(range(VOCAB_SIZE), repeat=LENGTH))
     tokens = torch.tensor(rows).repeat(LENGTH, 1).expand(batch.replicates, -1, -1)
     positions = torch.arange(LENGTH).repeat_interleave(len(rows)).expand(batch.replicates, -1)

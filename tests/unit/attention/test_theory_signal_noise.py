@@ -41,7 +41,7 @@ def test_trigger_signal_is_that_of_gaussian_embeddings_with_the_trigger_in_the_k
 
 
 def powers(formula: Callable[[Problem], float], sizes: Iterable[str]) -> dict[str, float]:
-    """Of each size, by doubling it where all are large."""
+    """Return the exponent of each size, by doubling it where all are large."""
     doubled = {name: REMOTE.replace(**{name: 2 * getattr(REMOTE, name)}) for name in sizes}
     return {name: math.log2(formula(p) / formula(REMOTE)) for name, p in doubled.items()}
 

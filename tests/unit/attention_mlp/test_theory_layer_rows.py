@@ -1,4 +1,5 @@
-"""What the rows of a random layer add to the attention step, against the simulated three steps."""
+"""Contribution of a random layer's rows to the attention step, against the simulated three
+steps."""
 
 import math
 

@@ -50,5 +50,5 @@ mean_claim = declared("T.mean")(mean)
 
 
 def outcome_of(one: Claim, ledger: Ledger) -> Outcome:
-    """What comes of a claim's smoke tier, simulated in this process."""
+    """Run a claim's smoke tier, simulated in this process."""
     return run_claim(one, SMOKE, ledger, SerialExecutor())

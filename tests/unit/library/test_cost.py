@@ -1,4 +1,4 @@
-"""What blocks are expected to take, and the line that tells it."""
+"""Expected duration of blocks, and the line that shows it."""
 
 import io
 from dataclasses import replace

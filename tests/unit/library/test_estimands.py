@@ -258,7 +258,7 @@ WORLD = np.random.default_rng(10).exponential(size=1024)
     ids=lambda one: type(one).__name__,
 )
 def test_a_certificate_is_of_the_rule_itself(rule: Rule, truth: float) -> None:
-    """What it judges of a sample is what the rule says of that sample, less the world's truth."""
+    """A certificate judges a sample as the rule does, less the data set's truth."""
     evidence = [Sample(ONE, {"value": WORLD}), Sample(rc.Cell(size=4), {"value": WORLD[::-1] / 2})]
     evidence = evidence if isinstance(rule, rc.Exponents) else evidence[:1]
     again = certificate.Resampled(rule, lambda _: 1.0, evidence, 0)

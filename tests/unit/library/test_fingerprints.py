@@ -1,4 +1,4 @@
-"""What a block's fingerprint depends on, and what the simulation can see."""
+"""Dependence of a block's fingerprint, and the code that the simulation can see."""
 
 import importlib
 import sys

@@ -54,7 +54,8 @@ def in_regime(id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: A
 def of_dimension(
     id: str, regime: rc.Regime = REGIME, factor: float = 1.0, deviation: float = 0.2
 ) -> rc.Claim:
-    """It is ``factor`` times as much; T.wrong is wrong for tied cells with long sequences."""
+    """Make a claim that is ``factor`` times as large; T.wrong is wrong for tied cells with long
+    sequences."""
 
     @in_regime(id, regime, rc.grid(dim=(16, 64), length=(8, 16)))
     def mean(cell: rc.Cell, block: rc.Block) -> Array:
@@ -107,7 +108,7 @@ def hunted(one: rc.Claim, path: Path, seconds: float, seed: int = 0) -> campaign
 
 
 def found(one: rc.Claim, path: Path) -> campaign.Confirmation:
-    """What a hunt of a minute confirms, which ends much earlier."""
+    """Return what a hunt of a minute confirms, which ends much earlier."""
     confirmation = hunted(one, path, 60).confirmation
     assert confirmation is not None
     return confirmation
@@ -344,7 +345,7 @@ def test_what_cannot_be_hunted_says_why(path: Path) -> None:
     in_words = replace(right, regime=None)
     assert campaign.why_not_hunted(in_words) == "its regime is stated in words alone"
     assert hunted(in_words, path, 60).turns == 0
-    with pytest.raises(ClaimError, match="several ladders"):
+    with pytest.raises(ClaimError, match="several series"):
         rc.CriticalExponents({"dim": 1.0}, half_width=0.1).alone(rc.Cell(dim=2), None)
 
 

@@ -1,4 +1,4 @@
-"""What is loaded along with what, seen from a process of its own."""
+"""Modules that are loaded along with others, seen from a process of its own."""
 
 import pkgutil
 import subprocess

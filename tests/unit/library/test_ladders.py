@@ -1,4 +1,4 @@
-"""Critical values from ladders: brackets that miss as rarely as one test does."""
+"""Critical values from test sizes: brackets that miss as rarely as one test does."""
 
 import itertools
 import math
@@ -44,8 +44,8 @@ def ends(of: Interval | rc.Region) -> tuple[float, float]:
 
 
 def test_a_bracket_is_wrong_no_more_often_than_one_test() -> None:
-    # Every outcome of three rungs with 12 coins each. The rate falls through the target exactly at
-    # the middle rung, where it is missed most easily; the outer rungs are nearly separated.
+    # Every outcome of three sizes with 12 coins each. The rate falls through the target exactly at
+    # the middle size, where it is missed most easily; the outer sizes are nearly separated.
     size, alpha, target = 12, 0.05, 0.5
     laws = [stats.binom.pmf(np.arange(size + 1), size, rate) for rate in (0.97, target, 0.04)]
     too_low = too_high = 0.0
@@ -65,7 +65,7 @@ def test_rungs_count_from_the_outermost_until_the_first_that_fails() -> None:
 
 
 def test_a_rate_that_is_not_monotone_brackets_nothing() -> None:
-    # Shown below the target before the lower rungs, and above it after the upper ones.
+    # Shown below the target before the lower sizes, and above it after the upper ones.
     rising = Ladder(evidence((64, 0), 64, (10, 20)), "pairs", 0.5, "value", rising=True)
     assert rising.bracket(ALPHA) == Interval(0.0, math.inf)
 
@@ -100,14 +100,14 @@ def test_a_location_is_judged_by_its_edges() -> None:
         ((84, 85, 116, 117), (0, 0, 0, 0), Verdict.REFUTED),
         ((84, 85, 116, 117), (400, 400, 400, 0), Verdict.INCONCLUSIVE),
         ((84, 85, 116, 117), (400, 400, 400, 400), Verdict.REFUTED),
-        ((84, 117), (400, 0), Verdict.SUPPORTED),  # a whole number is one rung for both
+        ((84, 117), (400, 0), Verdict.SUPPORTED),  # a whole number is one size for both
         ((84, 117), (400, 400), Verdict.REFUTED),
     ],
 )
 def test_whole_numbers_inside_an_edge_support_and_those_outside_refute(
     edges: tuple[int, ...], counts: tuple[int, ...], verdict: Verdict
 ) -> None:
-    # The region of a ladder ends at 84.15 and 116.82, or at whole numbers.
+    # The region of the test sizes ends at 84.15 and 116.82, or at whole numbers.
     region = rc.Region(84 / 99, 117 / 99) if len(edges) == 2 else rc.Region(0.85, 1.18)
     rule = rc.CriticalLocation(region, scan="pairs", rising=False)
     cells = rule.completed(rc.grid(pairs=(99, 116)), lambda _: 99.0)
@@ -180,7 +180,7 @@ def test_a_rate_that_crosses_its_target_again_has_no_verdict(ledger: Ledger) -> 
 
 
 def test_a_region_errs_no_more_often_than_one_test() -> None:
-    # Every outcome of four rungs with 10 coins each, at the edges of a region that the crossing
+    # Every outcome of four sizes with 10 coins each, at the edges of a region that the crossing
     # lies just outside of, above or below; supporting it is then the error.
     size, alpha = 10, 0.05
     for rates in ((0.99, 0.5, 0.02, 0.01), (0.99, 0.98, 0.5, 0.02)):
@@ -198,7 +198,7 @@ def test_rungs_that_cannot_matter_are_not_read() -> None:
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
     [found] = RULE.components(samples, lambda _: 20.0, ALPHA)
     assert found.open_cells == ("pairs=16", "pairs=25")
-    # The crossing is near 20. To refute 60, [48, 75], the rungs from the first below 48 have to
+    # The crossing is near 20. To refute 60, [48, 75], the sizes from the first below 48 have to
     # show it; to refute 10, [8, 12.5], those up to 16.
     [found] = RULE.components(samples, lambda _: 60.0, ALPHA)
     assert found.open_cells == ("pairs=25",)
@@ -254,7 +254,7 @@ def test_rungs_outside_the_region_are_drawn_where_the_claim_may_be_wrong(ledger:
     assert outcome_of(wrong, ledger).decision.verdict is Verdict.REFUTED
     assert drawn(wrong)[15] > 0 == drawn(wrong)[80]
     two = steep.rule.begun(rc.grid(pairs=(5, 20, 80)), lambda _: 20.0)
-    assert len(two) == 3, "a single rung inside tells no side"
+    assert len(two) == 3, "a single size inside shows no side"
 
 
 def test_a_control_is_refuted_by_the_rungs_that_the_claim_has_drawn() -> None:
@@ -271,8 +271,8 @@ def test_a_control_is_refuted_by_the_rungs_that_the_claim_has_drawn() -> None:
 
 @pytest.mark.parametrize("together", [False, True])
 def test_a_bracket_is_wrong_at_any_look_no_more_often_than_one_test(together: bool) -> None:
-    # Every outcome of three rungs at looks of 4, 8 and 12 coins each. The crossing is at the lowest
-    # rung, and the rates of all three are at the target: nothing is easier to err with.
+    # Every outcome of three sizes at looks of 4, 8 and 12 coins each. The crossing is at the lowest
+    # size, and the rates of all three are at the target: nothing is easier to err with.
     alpha, sizes, rungs = 0.1, (4, 8, 12), 3
     alive, wrong, before = {(0,) * rungs: 1.0}, 0.0, 0
     for size in sizes:
@@ -309,9 +309,9 @@ def test_rungs_show_together_what_none_shows_alone() -> None:
 
 def test_a_ladder_without_rungs_at_the_edges_is_refused() -> None:
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
-    with pytest.raises(ClaimError, match="rungs in its region"):
+    with pytest.raises(ClaimError, match="in the region"):
         rule.decidable(rc.grid(pairs=(50, 100, 200)), lambda _: 100.0)
-    with pytest.raises(ClaimError, match="single rung"):
+    with pytest.raises(ClaimError, match="single test size"):
         rule.check(rc.grid(pairs=10), lambda _: 10.0)
     rungs = rc.ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 0.99, 1.0, 1.1))
     assert [cell["pairs"] for cell in rungs] == [90, 99, 109], "rounded towards the centre"
@@ -323,7 +323,7 @@ def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
     one = Ladder(samples[:2], "pairs", 0.5, "value", rising=True)
     level = next(level for level in np.geomspace(0.5, 1e-9, 200) if one.bracket(level).high > 14)
-    # Below that level the rung alone shows nothing; at a third of alpha, the two together do not.
+    # Below that level the size alone shows nothing; at a third of alpha, the two together do not.
     alpha = 3 * next(
         level
         for level in np.geomspace(0.5, 1e-9, 200)
@@ -336,7 +336,7 @@ def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
 
 
 def test_the_levels_of_exponents_are_shared() -> None:
-    # 33 of 33 show a rate at one ladder's share of alpha, and not at that of two exponents.
+    # 33 of 33 show a rate at one series' share of alpha, and not at that of two exponents.
     of = 33
     alpha = 2 * math.exp(-rc.Betting().log_wealths(coins(of, of), 0.5)[0]) * 1.001
     corners = ((1, 1), (8, 1), (1, 8))

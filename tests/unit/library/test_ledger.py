@@ -156,8 +156,8 @@ V = {"v": np.ones(2)}
         (BlockResult(V, "1"), "seconds"),  # type: ignore[arg-type]
         (BlockResult(V, 0.1, parts=0), "parts"),
         (BlockResult(V, 0.1, parts=3), "parts"),
-        (V, "a dict in place of a BlockResult"),
-        (None, "a NoneType in place of a BlockResult"),
+        (V, "a dict instead of a BlockResult"),
+        (None, "a NoneType instead of a BlockResult"),
     ],
 )
 def test_what_a_worker_returns_is_checked_before_it_is_kept(

@@ -1,4 +1,4 @@
-"""What the record says of a decision, and what a run takes from an earlier one."""
+"""Record of a decision, and a run's use of an earlier one."""
 
 from dataclasses import replace
 from pathlib import Path

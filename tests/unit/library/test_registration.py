@@ -1,4 +1,4 @@
-"""What a claim was fixed to be: which edits draw fresh evidence, and which do not."""
+"""Registrations: which edits draw fresh evidence, and which do not."""
 
 import importlib
 import os

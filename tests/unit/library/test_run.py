@@ -79,7 +79,7 @@ class Recording(SerialExecutor):
 
 
 def task_of(one: rc.Claim, ledger: Ledger) -> Task:
-    """What a worker is given for the first block of a claim."""
+    """Make the task of a worker for the first block of a claim."""
     recording = Recording()
     run_claim(one, SMOKE, ledger, recording)
     return recording.tasks[0]

@@ -1,4 +1,4 @@
-"""What the sample of a check shows, held against counting."""
+"""Sample of a check, compared with counting."""
 
 from __future__ import annotations
 

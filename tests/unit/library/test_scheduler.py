@@ -33,7 +33,7 @@ NAMES = ("T.first", "T.second", "T.third", "T.fourth")
 
 @declared("T.broken", grid(length=range(1, 9)))
 def broken(cell: Cell, block: Block) -> Array:
-    """It has no length of one, and takes long at others."""
+    """Fail at length one, and take long at others."""
     if cell["length"] == 1:
         raise ValueError("no such length")
     time.sleep(0.05)

@@ -97,7 +97,7 @@ def part(name: str, low: float, high: float) -> Component:
 
 @dataclass(frozen=True)
 class Scripted(Rule):
-    """Says at each call what it was told to."""
+    """Rule that returns at each call what its script says."""
 
     script: list[tuple[Component, ...]] = field(default_factory=list)
     method: Method = STUDENT

@@ -1,4 +1,4 @@
-"""Without pytest: `predict` says what a formula gives, `run` judges a claim in a notebook."""
+"""Without pytest: `predict` prints the value of a formula, `run` judges a claim in a notebook."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def tiny(count: int, vocab_size: int, samples: int) -> tuple[Observation, sampli
 
 
 def table_of(tokens: np.ndarray, labels: np.ndarray, size: int) -> bytes:
-    """What centring leaves of the counts by label and token."""
+    """Centre the counts by label and token, as bytes."""
     table = np.zeros((size, size), dtype=np.int64)
     np.add.at(table, (np.repeat(labels, 2), tokens.ravel()), 1)
     return bytes((table - table.min(0)).tobytes())

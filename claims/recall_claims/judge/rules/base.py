@@ -1,4 +1,4 @@
-"""What every decision rule offers, and the data it sees."""
+"""Interface of every decision rule, and the data it sees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Component, Interval, Region, Scale
 
 Predict = Callable[[Cell], Any]
-"""For a cell: a number, a name, a distribution function, or one of these by name (`Several`)."""
+"""Function of a cell to a number, a name, a distribution function, or one of these by name
+(`Several`)."""
 Components = tuple[Component, ...]
 
 
@@ -37,7 +38,7 @@ class Sample:
 
     @property
     def replicates(self) -> int:
-        """How many there are."""
+        """Number of replicates."""
         return int(next(iter(self.observations.values())).shape[-1])
 
     def __getitem__(self, observable: str) -> Array:
@@ -87,10 +88,10 @@ class Rule(ABC):
 
     scale: ClassVar[Scale]
     estimand: ClassVar[str]
-    """What the intervals are for, in words."""
+    """Estimand that the intervals are for, in words."""
     needs_prediction: ClassVar[bool] = True
     methods: ClassVar[tuple[type[Method], ...]] = (Method,)
-    """Those under which the guarantee holds."""
+    """Methods under which the guarantee holds."""
     depends_on_all: ClassVar[bool] = False
     """Whether a replicate's value depends on the others, as a pseudo-value does. Then `components`
     takes many samples at once, so that a certificate may judge each by itself."""
@@ -100,7 +101,7 @@ class Rule(ABC):
     @property
     @abstractmethod
     def method(self) -> Method:
-        """How means of cells are bounded."""
+        """Return the method that bounds the means of cells."""
 
     @property
     def exact(self) -> bool:
@@ -121,12 +122,12 @@ class Rule(ABC):
         return [(self, predict)]
 
     def values(self, sample: Sample, count: int) -> Array:
-        """Of the first `count` replicates, values whose mean estimates what is judged."""
+        """Return values of the first `count` replicates whose mean estimates the estimand."""
         return sample[self.observable][:count]  # type: ignore[attr-defined]  # as of `method`
 
     @property
     def guarantee(self) -> str:
-        """What the intervals are for and what they rest on, in words."""
+        """Say what the intervals are for and what they rest on."""
         return f"{self.estimand} {self.method.guarantee}"
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
@@ -173,7 +174,7 @@ class Rule(ABC):
         )
 
     def doubt(self, evidence: Evidence) -> str:
-        """Why the evidence tells nothing, where it contradicts what the rule assumes; else ""."""
+        """Say how the evidence contradicts an assumption of the rule; else ""."""
         return ""
 
     def looks_in_blocks(self, looks: int) -> tuple[int, ...]:
@@ -197,7 +198,7 @@ class Rule(ABC):
         return tuple(found)
 
     def alpha_of_look(self, alpha: float, looks: int) -> float:
-        """What one look may spend of the claim's alpha."""
+        """Return the part of the claim's alpha that one look may use."""
         return alpha if self.anytime else alpha / looks
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
@@ -238,7 +239,8 @@ class Rule(ABC):
         return (point,)
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """How far outside its region a component is shown to be, in units of the region's size.
+        """Return how far outside its region a component is shown to be, in units of the region's
+        size.
 
         Negative where none is: then by how far its interval reaches into the region. A search for
         a violation climbs this.
@@ -255,7 +257,8 @@ class Rule(ABC):
         return None
 
     def observed(self, sample: Sample) -> float | str | None:
-        """What a report shows as observed in a cell: a mean, a name, or nothing."""
+        """Return the value that a report shows as observed in a cell: a mean, a name, or
+        nothing."""
         values = self._shown(sample)
         return None if values is None else float(values.mean())
 

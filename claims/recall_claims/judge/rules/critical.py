@@ -20,7 +20,7 @@ from recall_claims.model.region import HAIR, Interval, Region, Scale
 
 
 class _LadderRule(Rule):
-    """What rules about critical values share; their fields are their own."""
+    """Common part of rules about critical values; their fields are their own."""
 
     scan: str
     target: float | str
@@ -30,11 +30,11 @@ class _LadderRule(Rule):
     method: ClassVar[Method] = COIN
 
     def target_of(self, cell: Cell) -> float:
-        """The target of a cell's ladder."""
+        """Return the target of the success rate at a cell's other parameters."""
         return cell.number(self.target) if isinstance(self.target, str) else self.target
 
     def ladders(self, evidence: Evidence) -> Iterator[Ladder]:
-        """The ladders with their replicates, in the order of the cells."""
+        """Split the evidence into series of test sizes, in the order of the cells."""
         for members in ladders([sample.cell for sample in evidence], self.scan):
             samples = [evidence[i] for i in members]
             target = self.target_of(samples[0].cell)
@@ -52,17 +52,18 @@ class _LadderRule(Rule):
         return ""
 
     def _rungs(self, cells: Sequence[Cell]) -> list[list[Cell]]:
-        """The cells of each ladder, from its lowest rung."""
+        """Return the cells of each series of test sizes, from the lowest."""
         return [[cells[i] for i in members] for members in ladders(cells, self.scan)]
 
 
 @dataclass(frozen=True)
 class CriticalLocation(_LadderRule):
-    """Bracketed critical value of `scan` over its prediction, one component per ladder.
+    """Bracketed critical value of `scan` over its prediction, one component per series of test
+    sizes.
 
     `CriticalLocation(Region(0.9, 1.1), scan="dim")`: at fixed other parameters, the success rate
     rises through one half at a dim within 10 per cent of the predicted one. `rising=False` if it
-    falls. `target="level"`: through the parameter `level` of each ladder.
+    falls. `target="level"`: through the parameter `level` of each series.
 
     `predict` gives the critical value and must not depend on `scan`. A ladder of whole numbers
     gets the two next to each edge of its region as rungs: the inner one supports, the outer one
@@ -76,7 +77,7 @@ class CriticalLocation(_LadderRule):
     rising: bool = True
     scale: ClassVar[Scale] = "ratio"
     estimand: ClassVar[str] = (
-        "Rungs between which a monotone success rate crosses the target, over the predicted "
+        "Test sizes between which a monotone success rate crosses the target, over the predicted "
         "crossing; tested from just inside the region's edges on, until the first failure."
     )
 
@@ -89,7 +90,7 @@ class CriticalLocation(_LadderRule):
             values = [number(predict, cell) for cell in rungs]
             if min(values) <= 0 or max(values) > min(values) * (1 + 1e-9):
                 raise ClaimError(
-                    f"predict must give one positive critical {self.scan} for the whole ladder "
+                    f"predict must give one positive critical {self.scan} for all sizes "
                     f"through {rungs[0].id}, got {min(values):g} to {max(values):g}"
                 )
 
@@ -115,13 +116,14 @@ class CriticalLocation(_LadderRule):
             needed = 2 if math.isfinite(high) and low > 0 else 1
             if len(inside) < needed:
                 raise ClaimError(
-                    f"the ladder of {self.scan} through {rungs[0].id} has {len(inside)} "
-                    f"rungs in its region, {low:g} to {high:g} (it has {values}), so nothing could "
+                    f"the test sizes {self.scan} with {rungs[0].id} have {len(inside)} "
+                    f"in the region, {low:g} to {high:g} (of {values}), so nothing could "
                     "support the claim; give it rungs at the region's edges, or just inside"
                 )
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
-        """The rungs inside the region, which support it; all of a ladder that has not two there."""
+        """Return the sizes inside the region, which support it; the whole series where it has not
+        two there."""
         found: list[Cell] = []
         for rungs in self._rungs(cells):
             region = self._region_of(number(predict, rungs[0]))
@@ -130,7 +132,8 @@ class CriticalLocation(_LadderRule):
         return found
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        """Rungs just outside the region's edges; of a single edge, one on either side or beyond."""
+        """Return sizes just outside the region's edges; for a single edge, one on either side or
+        beyond."""
         values = self._whole_numbers(number(predict, point))
         if not values:
             raise ClaimError(f"no whole number of {self.scan} lies below the region at {point.id}")
@@ -138,9 +141,9 @@ class CriticalLocation(_LadderRule):
         return tuple(point.replace(**{self.scan: value}) for value in (values[0], last))
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """By how much a rung's rate is shown on the wrong side of the target, over the target.
+        """Return how far a rate is shown on the wrong side of the target, over the target.
 
-        The rates tell more than the bracket, which is open until a rung is decided.
+        The rates say more than the bracket, which is open until a test size is decided.
         """
         worst = -math.inf
         for ladder in self.ladders(evidence):
@@ -211,21 +214,21 @@ def _bracket_over(
 class CriticalExponents(_LadderRule, ExponentRule):
     """Exponents of the critical value of `scan` in the other parameters, jointly.
 
-    Each ladder brackets its critical value, and the brackets bound the least-squares exponents of
-    the critical values: two ladders a parameter, brackets within 10 per cent either way and a lever
-    of 8 give an exponent to 0.1. `reference` is as for `Exponents`.
+    Each series of test sizes brackets its critical value, and the brackets bound the least-squares
+    exponents of the critical values. With two series per parameter, brackets within 10 per cent
+    either way and a lever of 8, an exponent is known to 0.1. `reference` is as for `Exponents`.
     """
 
     scan: str = "samples"
     target: float | str = 0.5
     rising: bool = True
     estimand: ClassVar[str] = (
-        "Least-squares exponents of critical values, bounded by the rungs between which monotone "
-        "success rates cross the target."
+        "Least-squares exponents of critical values, bounded by the test sizes between which "
+        "monotone success rates cross the target."
     )
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        raise ClaimError("an exponent of critical values takes several ladders")
+        raise ClaimError("an exponent of critical values takes several series of test sizes")
 
     def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
         return [rungs[0] for rungs in self._rungs(cells)]
@@ -242,7 +245,7 @@ class CriticalExponents(_LadderRule, ExponentRule):
 
 
 def _exponent_bounds(ladders: Sequence[Ladder], weights: Array, level: float) -> Interval:
-    """An interval for a weighted sum of log critical values, whose ladders share the level."""
+    """Bound a weighted sum of log critical values, whose series share the level."""
     brackets = [ladder.bracket(level / len(ladders)) for ladder in ladders]
     used = np.abs(weights) > 1e-12  # 0 times an open end's infinite logarithm is no number
     with np.errstate(divide="ignore"):

@@ -23,7 +23,7 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import EVERYTHING, Interval, Region, Scale
 
 LEVER = 4
-"""By which a parameter is larger at the other end of the lever that a hunt draws."""
+"""Factor by which a hunt varies a parameter to measure its exponent."""
 
 
 def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
@@ -48,7 +48,7 @@ def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
 
 @dataclass(frozen=True)
 class ExponentRule(Rule):
-    """What rules about joint exponents share.
+    """Common part of rules about joint exponents.
 
     With reference="asymptotic" the regions are centred on the numbers in `exponents`; with
     "prediction", on the exponents that `predict` itself has on this finite grid (the numbers in

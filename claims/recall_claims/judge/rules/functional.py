@@ -14,11 +14,11 @@ from recall_claims.judge.rules.means import MeanDifference, MeanRatio, Means
 from recall_claims.model.errors import ClaimError
 
 FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi": math.pi}
-"""What a formula may name besides observables."""
+"""Names, besides observables, that a formula may use."""
 
 
 class Jackknife(Means):
-    """What rules share whose values are pseudo-values, which have no range."""
+    """Common part of rules whose values are pseudo-values, which have no range."""
 
     methods: ClassVar[tuple[type[Method], ...]] = (Student,)
     depends_on_all: ClassVar[bool] = True

@@ -1,9 +1,9 @@
 """Pseudo-values: functions of means as means, by the jackknife.
 
 An estimand f(m), such as a variance, a kurtosis or a ratio of two means, is not a mean of
-replicates, but it is nearly the mean of its pseudo-values, n f(m) - (n - 1) f(m without the i-th)
-(J. W. Tukey, 1958). That mean estimates it without the bias of order 1/n, and a t interval for the
-mean bounds it, certified like any other.
+replicates. It is nearly the mean of its pseudo-values, n f(m) - (n - 1) f(m without the i-th) (J.
+W. Tukey, 1958). That mean estimates it without the bias of order 1/n, and a t interval for the mean
+bounds it, certified like any other.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""Ladders: values of one parameter, its rungs, at which a success rate is tested.
+"""Test sizes: values of one parameter at which a success rate is tested.
 
-No curve is fitted: a rung shown to be above the target bounds the critical value on one side, one
-shown to be below it on the other. The rate is assumed to cross its target once, as a monotone one
-does; two rungs on the wrong sides of each other contradict that, and leave no verdict.
+No curve is fitted. A size shown to be above the target bounds the critical value on one side, a
+size shown to be below it on the other. The rate is assumed to cross its target once, as a monotone
+one does. Two sizes on the wrong sides of each other contradict that, and leave no verdict.
 
 Rungs are tested in their order, from the one just inside the region's edge on, until the first
 failure: the hypotheses are nested, so the first true one that is met decides, and the bracket
@@ -31,24 +31,21 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import HAIR, Interval, Region
 
 FOLD = 1e-3
-"""Level at which each of two rungs that contradict a single crossing is shown on its side."""
+"""Level at which each of two sizes that contradict a single crossing is shown on its side."""
 EVERYWHERE = Region(0.0, math.inf)
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """The rungs of one ladder with their replicates, from the lowest.
+    """Test sizes of one series with their replicates, from the lowest.
 
     >>> rungs = [Sample(Cell(dim=d), {"value": np.full(64, d / 30)}) for d in (10, 15, 20)]
     >>> Ladder(rungs, "dim", target=0.5, observable="value", rising=True).bracket(1e-3)
     Interval(low=10.0, high=20.0)
 
-    Attributes:
-        samples: one per rung.
-        scan: the parameter that the rungs differ in.
-        target: the success rate whose crossing is bracketed.
-        observable: a success rate in [0, 1] of each replicate.
-        rising: whether the rate rises with the parameter.
+    Attributes: samples: one per size. scan: the parameter that the sizes differ in. target: the
+    success rate whose crossing is bracketed. observable: a success rate in [0, 1] of each
+    replicate. rising: whether the rate rises with the parameter.
     """
 
     samples: Sequence[Sample]
@@ -65,7 +62,7 @@ class Ladder:
     def bracket(
         self, alpha: float, region: Region = EVERYWHERE, *, together: bool = False
     ) -> Interval:
-        """Rungs between which the crossing lies; each misses it with probability <= alpha.
+        """Sizes between which the crossing lies; each misses it with probability <= alpha.
 
         The search for each starts just inside the region's edge, and ends at the first failure.
         """
@@ -83,17 +80,18 @@ class Ladder:
         return Interval(low, high) if low <= high else Interval(0.0, math.inf)
 
     def sides(self, alpha: float) -> list[Literal["above", "below", "open"]]:
-        """For each rung, whether the crossing is shown to be above or below it."""
+        """Say for each size whether the crossing is shown to be above or below it."""
         needed = math.log(1 / alpha)
         shown = [(above >= needed, below >= needed) for above, below in self._wealths]
         return ["above" if above else "below" if below else "open" for above, below in shown]
 
     def undecided(self, alpha: float) -> list[int]:
-        """Rungs on neither side of the crossing so far."""
+        """List the sizes on neither side of the crossing so far."""
         return [i for i, side in enumerate(self.sides(alpha)) if side == "open"]
 
     def fold(self) -> tuple[str, str] | None:
-        """Ids of a rung above the target and of one below it, if they are in the wrong order."""
+        """Return the ids of a size above the target and of one below it, if they are in the wrong
+        order."""
         sides, ids = self.sides(FOLD), [sample.cell.id for sample in self.samples]
         for lower, upper in itertools.combinations(range(len(ids)), 2):
             if sides[lower] == "below" and sides[upper] == "above":
@@ -102,15 +100,16 @@ class Ladder:
 
     @cached_property
     def estimate(self) -> float:
-        """Where monotone rates, interpolated in the parameter's logarithm, cross the target.
+        """Interpolate where monotone rates cross the target, in the parameter's logarithm.
 
-        NaN where the rates are all on one side of it. For display: no verdict rests on it.
+        It is NaN where the rates are all on one side. For display: no verdict rests on it.
         """
         return self._located if 0 < self._located < math.inf else math.nan
 
     @cached_property
     def _located(self) -> float:
-        """The estimate; 0 or infinity where the rates tell on which side of all rungs it is."""
+        """Return the estimate; 0 or infinity where the rates show on which side of all sizes it
+        is."""
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         means = [float(self.samples[i][self.observable].mean()) for i in drawn]
         weights = [self.samples[i].replicates for i in drawn]
@@ -118,14 +117,14 @@ class Ladder:
         if not rates.min() <= self.target <= rates.max():
             return math.inf if (rates.max() < self.target) == self.rising else 0.0
         reached = rates >= self.target if self.rising else rates <= self.target
-        after = max(1, int(np.argmax(reached)))  # the first rung at the crossing or beyond
+        after = max(1, int(np.argmax(reached)))  # the first size at the crossing or beyond
         first, last = rates[after - 1 : after + 1]
         share = 0.5 if first == last else (self.target - first) / (last - first)
         start, end = np.log([self.rungs[i] for i in drawn[after - 1 : after + 1]])
         return float(math.exp(start + share * (end - start)))
 
     def open_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
-        """Ids of the rungs of which more replicates may decide about a region for the crossing.
+        """List the sizes of which more replicates may decide about a region for the crossing.
 
         It is supported at the level `alpha`, and refuted at the level `strict`.
         """
@@ -134,8 +133,8 @@ class Ladder:
         return tuple(self.samples[i].cell.id for i in sorted(wanted))
 
     def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
-        """Ids of the rungs of which more replicates may refute a region: those next to its edges,
-        which are farthest from the crossing, of those that were drawn."""
+        """List the sizes of which more replicates may refute a region. These are the sizes next to
+        its edges, farthest from the crossing, among those drawn."""
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         over = [i for i in self._within(region.high, math.inf) if i in drawn]
         under = [i for i in self._within(0.0, region.low) if i in drawn]
@@ -144,14 +143,15 @@ class Ladder:
         return tuple(self.samples[i].cell.id for i in found)
 
     def _supporting(self, region: Region, alpha: float) -> set[int]:
-        """The rungs just inside the region's edges, if they may still support it."""
+        """Return the sizes just inside the region's edges, if they may still support it."""
         inside, sides = self._within(region.low, region.high), self.sides(alpha)
         if not inside or sides[inside[0]] == "below" or sides[inside[-1]] == "above":
             return set()
         return {inside[0], inside[-1]}
 
     def _refuting(self, region: Region, level: float) -> set[int]:
-        """Those inside, if the estimate is past an edge; once they say so, the first past it."""
+        """Return the sizes inside, if the estimate is past an edge; once they refute, the first
+        past it."""
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)
         if over and self._located > region.high:
@@ -163,11 +163,11 @@ class Ladder:
         return set()
 
     def _shown(self, rung: int, side: Literal["above", "below"], together: bool) -> float:
-        """Log wealth of who bets that the crossing is on this side of a rung.
+        """Log wealth of a bettor that the crossing is on this side of a size.
 
-        He bets on the rung alone, or on it and all rungs `together` that are farther on this side:
-        if the crossing is not beyond the first, it is not beyond the others either. Then he carries
-        his wealth from one to the next, and an equal part of it stops after each.
+        The bet is on this size alone, or on it and all sizes `together` that are farther on this
+        side: if the crossing is not beyond the first, it is not beyond the others either. Then the
+        wealth is carried from one to the next, and an equal part of it stops after each.
         """
         if side == "above":
             logs = [above for above, _ in self._wealths[rung:]]
@@ -181,27 +181,28 @@ class Ladder:
 
     @cached_property
     def _wealths(self) -> list[tuple[float, float]]:
-        """For each rung, log wealths of bets on a crossing above it, and on one below it."""
+        """Log wealths, for each size, of bets on a crossing above it and on one below it."""
         rates = [COIN.log_wealths(s[self.observable], self.target) for s in self.samples]
         # Where a rate that rises is below its target, the crossing is above.
         return [(less, more) if self.rising else (more, less) for more, less in rates]
 
     def _within(self, low: float, high: float) -> range:
-        """Rungs between two edges, or on one of them."""
+        """Return the sizes between two edges, or on one of them."""
         return within(self.rungs, low, high)
 
 
 def within(rungs: Sequence[float], low: float, high: float) -> range:
-    """Indices of the rungs between two edges, or on one of them."""
+    """Return the indices of the sizes between two edges, or on one of them."""
     first = bisect.bisect_left(rungs, low * (1 - HAIR))
     return range(first, bisect.bisect_right(rungs, high * (1 + HAIR)))
 
 
 def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
-    """Indices of the cells of each ladder, from its lowest rung: equal in everything but `scan`.
+    """Return the indices of each series of test sizes, ascending: cells equal in everything but
+    `scan`.
 
     Raises:
-        ClaimError: a cell has no positive `scan`, or a ladder has a single rung.
+        ClaimError: a cell has no positive `scan`, or a series has a single size.
     """
     found: dict[tuple[tuple[str, object], ...], list[int]] = {}
     for index, cell in enumerate(cells):
@@ -212,7 +213,7 @@ def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
         members.sort(key=lambda index: cells[index].number(scan))
         if len(members) < 2:
             raise ClaimError(
-                f"the ladder of {scan} through {cells[members[0]].id} has a single rung; a "
+                f"{scan} has a single test size at {cells[members[0]].id}; a "
                 "crossing is bracketed between two"
             )
     return list(found.values())

@@ -25,7 +25,7 @@ from recall_claims.model.region import Interval, Region, Scale
 
 @dataclass(frozen=True)
 class Massart(Method):
-    """For distances between distribution functions, largest over all values.
+    """Bound for distances between distribution functions, largest over all values.
 
     The empirical one is farther than e from the true one with probability at most
     2 exp(-2 n e^2) (P. Massart, Ann. Probab. 18, 1269, 1990), whatever the law. Looks share alpha.
@@ -39,7 +39,8 @@ class Massart(Method):
     )
 
     def bounds(self, values: Array, alpha: float) -> Interval:
-        """Of the distance between two laws, where `values` is that of each replicate to them."""
+        """Bound the distance between two laws, where `values` is each replicate's distance to
+        them."""
         raise ClaimError("a law is bounded as a whole; judge it by the rule Law")
 
     def around(self, distance: float, count: int, alpha: float) -> Interval:
@@ -50,7 +51,7 @@ class Massart(Method):
 
 @dataclass(frozen=True)
 class Law(Rule):
-    """How far the observable's distribution function is from the predicted one, at its farthest.
+    """Largest distance between the observable's distribution function and the predicted one.
 
     `Law(0.03)`, where `predict` returns a distribution function such as `scipy.stats.norm().cdf`:
     in each cell no probability P(X <= x) is off by more than 0.03 from what is predicted within a
@@ -95,7 +96,7 @@ class Law(Rule):
 
 
 def _distance(values: Array, law: object) -> float:
-    """How far the share of values up to x is from all that the law is within a rounding of x.
+    """Return the largest distance between the share of values up to x and the law, near x.
 
     It is largest at the values, where the share is a step higher, and just below them, where it is
     a step lower. Rounding is relative to the value, or to the median one where that is more.

@@ -17,11 +17,11 @@ from recall_claims.model.region import Region, Scale
 
 @dataclass(frozen=True)
 class Limit(Rule):
-    """What mean(observable) tends to as `along` grows, over its prediction.
+    """Limit of mean(observable) as `along` grows, over its prediction.
 
     `Limit(Region(0.98, 1.02), along="size", order=1)`: the means are a + b / size, and a is within
-    2 per cent of its prediction; a is read off the least-squares line. What is left of the next
-    order at the sizes taken belongs into the region's width.
+    2 per cent of its prediction; a is read off the least-squares line. The rest of the next order
+    at the sizes taken belongs into the region's width.
     """
 
     region: Region

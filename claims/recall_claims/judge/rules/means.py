@@ -51,7 +51,7 @@ class Means(Rule):
                 )
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        """Of each group, the mean of the observable sent through the map.
+        """Estimate, for each group, the mean of the observable sent through the map.
 
         Cells have independent replicates, so the average over cells of the r-th replicates is again
         an independent sample. A control may have sent some cells further than others.

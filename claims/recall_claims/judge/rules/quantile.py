@@ -18,11 +18,11 @@ from recall_claims.model.region import EVERYTHING, Interval, Region, Scale
 
 @dataclass(frozen=True)
 class OrderStatistics(Method):
-    """For a quantile: between which ordered values it lies, exact at every look.
+    """Ordered values between which a quantile lies, exact at every look.
 
     Let q be the quantile of this level. How many values are at most q is a number of coins whose
     rate is at least the level; how many are less, of coins whose rate is at most the level. A bet
-    on either, as in `Betting`, says which counts are too few or too many, and with them which
+    on either, as in `Betting`, shows which counts are too few or too many, and with them which
     ordered values lie below q and above.
     """
 
@@ -78,7 +78,7 @@ class Quantile(Rule):
 
     @property
     def method(self) -> OrderStatistics:
-        """How the quantile is bounded."""
+        """Return the method that bounds the quantile."""
         return OrderStatistics(self.level)
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:

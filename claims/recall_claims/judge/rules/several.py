@@ -32,7 +32,7 @@ class Several(Rule):
 
     @property
     def method(self) -> Method:
-        """That of the rules whose guarantee is the weakest."""
+        """Return the method of the rule with the weakest guarantee."""
         return min(self.rules.values(), key=lambda rule: rule.exact).method
 
     @property
@@ -79,7 +79,7 @@ class Several(Rule):
         return "; ".join(f"{name}: {doubt}" for name, doubt in doubts if doubt)
 
     def observed(self, sample: Sample) -> float | str | None:
-        """What the first rule shows."""
+        """Return the observed value of the first rule."""
         return next(iter(self.rules.values())).observed(sample)
 
     def _shown(self, sample: Sample) -> Array | None:
@@ -87,7 +87,7 @@ class Several(Rule):
 
 
 def _own(predict: Predict | None, name: str) -> Predict | None:
-    """The prediction of this name, where a cell's are told apart by names."""
+    """Return the prediction of this name, where a cell has several."""
     if predict is None:
         return None
 
