@@ -1,7 +1,7 @@
 """A pytest in a process of its own that need not load torch: a server that has it forks one.
 
-The server loads what other projects wrote and nothing of ours, so that a test may give the new
-process another copy of the library, or files that were edited since.
+The server loads packages of other projects and nothing of ours. So a test may give the new process
+another copy of the library, or files that were edited since.
 """
 
 import gc

@@ -6,11 +6,8 @@
 A page that quotes a record ends with a comment, which no reader of the page sees: a table of what
 its sentences quote, a row a quotation.
 
-    <!-- figures of reports/baseline.json
-    at 1.000 [0.88, 1.13] of | A.critical-samples: estimate low high
-    bits a weight, `1.25` | none
-    ## Sources | none
-    -->
+<!-- figures of reports/baseline.json at 1.000 [0.88, 1.13] of | A.critical-samples: estimate low
+high bits per weight, `1.25` | none ## Sources | none -->
 
 A quotation stands in the page once, wherever its lines break. A row names each number and each
 verdict in it, in this order; formulas and sizes stand in backticks and are left alone.

@@ -149,7 +149,7 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
     dtype="float32",
 )
 def trade_off(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Facts can be stored in the value matrices or in the MLP. Models with equally many weights
-    mostly recall them with a wide MLP and few heads, or with many heads and hardly an MLP, once y +
-    x/2 is large enough and x not too small."""
+    """Facts can be stored in the value matrices or in the MLP. Most models with equally many
+    weights recall them once y + x/2 is large enough and x not too small. They do so with a wide MLP
+    and few heads, or with many heads and hardly an MLP."""
     return (trained(cell, block, rates=[RATE]) >= 0.99).double()

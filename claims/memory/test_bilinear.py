@@ -138,7 +138,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 def hebbian_bits(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Bits are counted as for the other constructions. Whitening doubles the bits of a readout
     weight, and more. The weights of the features, twice as many, are random and count for nothing.
-    The median of the draws is judged, because a few draws would move a mean: in one of some 200
-    without whitening, the search by doubling stops below half, since one of a few dozen facts is
-    wrong."""
+    The median of the draws is judged, because a few draws would move a mean. Without whitening, the
+    search by doubling stops below half in one of some 200 draws: one of a few dozen facts is wrong.
+    """
     return block.draw(bits.bits_per_weight, cell)

@@ -146,7 +146,7 @@ def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:
         for name, kind in _problem(formula).items():
             sizes = inspect.signature(kind).parameters
             arguments[name] = kind(**{n: arguments.pop(n) for n in sizes if n in point})
-        with np.errstate(all="ignore"):  # a value that is no number is told
+        with np.errstate(all="ignore"):  # a value that is no number is reported
             value = formula.function(**arguments)
         value = value if isinstance(value, str) else float(value)
     except Exception as error:
@@ -194,7 +194,7 @@ def listed(package: str) -> Iterator[str]:
 
 
 def meaning(formula: Prediction) -> str:
-    """What is predicted, in words: the first sentence of a formula's docstring."""
+    """Say in words what a formula predicts: the first sentence of its docstring."""
     words = (inspect.getdoc(formula.function) or "").partition("\n\n")[0].split()
     return re.sub(r"\$([^$]+)\$", lambda found: line(found[1]), " ".join(words)).replace("``", "`")
 

@@ -4,7 +4,7 @@ Every interval of a record misses with at most the probability that the record's
 it. The interval of a difference goes from the new lower end less the old upper end to the new upper
 end less the old lower end. It misses with at most twice that probability, however the two runs
 depend on each other. A difference whose interval leaves out 0 is beyond chance. Two runs with one
-seed and tier see the same random numbers for a claim that was registered once for both: any
+seed and tier see the same random numbers for a claim that was registered once for both. Any
 difference there comes from code or versions, or is the rounding of another processor.
 """
 

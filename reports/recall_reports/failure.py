@@ -1,4 +1,4 @@
-"""Why a claim failed, line by line: what pytest prints of it."""
+"""Lines that pytest prints of a failed claim: why it failed."""
 
 import math
 
@@ -12,13 +12,13 @@ GAP = {
     "share": "{:.1%} of the points",
 }
 NO_SAMPLING = "error"
-"""The scale of identities, which spend nothing of the error budget."""
+"""Scale of identities, which use nothing of the error budget."""
 MOST = 1e4
 """Times as many replicates as a claim had, beyond which no number is given."""
 
 
 def message(claim: ClaimRow, share: float, budget: float, since: str = "") -> str:
-    """What the theorem says, what the data say, by how much it is off, and how sure that is.
+    """Say what the theorem and the data say, how far they differ, and how sure that is.
 
     Args:
         claim: decided, with a verdict that is not the expected one.
@@ -69,7 +69,7 @@ def _data(claim: ClaimRow) -> str:
 
 
 def _off_by(claim: ClaimRow) -> str:
-    """How far the component that speaks for all is beyond an edge, or may be."""
+    """Say how far the component that speaks for all is beyond an edge, or may be."""
     head = claim.head
     if head is None or head.verdict == "SUPPORTED":
         return "nothing: the bounds lie inside the region."
@@ -93,9 +93,9 @@ def _off_by(claim: ClaimRow) -> str:
 
 
 def _needs(claim: ClaimRow) -> str:
-    """How many replicates would decide a claim, if bounds narrow as one over their root.
+    """Say how many replicates would decide a claim, if bounds narrow as one over their root.
 
-    Those of a located crossing do not: they are sizes that were fixed beforehand.
+    Bounds of a located crossing do not narrow: they are sizes that were fixed beforehand.
     """
     open_ = [part for part in claim.components if part.verdict == "INCONCLUSIVE"]
     if not (open_ and claim.cells) or claim.rule.locates or claim.rule.scale == NO_SAMPLING:
@@ -112,7 +112,7 @@ def _needs(claim: ClaimRow) -> str:
 
 
 def _factor(part: ComponentRow) -> float:
-    """How many times as many replicates would show on which side of its edges an estimate is."""
+    """Return the factor of replicates that would show on which side of its edges an estimate is."""
     (low, high), at = part.region.ends, part.estimate
     if at is None:
         return math.inf
@@ -137,7 +137,7 @@ def _gap(claim: ClaimRow, size: float) -> str:
 
 def _error(claim: ClaimRow, share: float, budget: float) -> str:
     if claim.rule.scale == NO_SAMPLING:
-        return "none from sampling: an identity spends nothing of the error budget."
+        return "none from sampling: an identity uses nothing of the error budget."
     what = "refuted" if claim.verdict == "REFUTED" else "decided"
     exact = "at most" if claim.rule.exact else "nominally"
     spent = (
@@ -149,7 +149,7 @@ def _error(claim: ClaimRow, share: float, budget: float) -> str:
 
 
 def _suspect(claim: ClaimRow, since: str) -> str:
-    """What may be wrong: a simulation refutes as well as a theory does."""
+    """Say what may be wrong: a simulation refutes as well as a theory does."""
     either = "the theory is wrong, or the simulation is" * (claim.verdict == "REFUTED")
     told = "; ".join(filter(None, (either, since)))
     return f"{told}." if told else ""

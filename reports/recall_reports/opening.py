@@ -12,20 +12,20 @@ TESTED = {
     "stated": "a sentence as published",
     "reported": "a sentence as reviewers or readers report it",
 }
-"""What claims test, by their provenance."""
+"""Objects that claims test, by their provenance."""
 AIMS: dict[tuple[Scale, bool], tuple[str, str]] = {
     ("ratio", False): ("ratios of means", "%"),
     ("probability", False): ("probabilities", " points"),
     ("ratio", True): ("critical sizes", "%"),
     ("exponent", False): ("exponents", ""),
 }
-"""By scale, and whether a critical value is located: what is estimated, the unit of its errors."""
+"""Estimand and the unit of its errors, by scale and whether a critical value is located."""
 RIGHT: dict[Scale, float] = {"ratio": 1.0, "probability": 0.0, "share": 1.0}
-"""What is estimated if the theory is right; on other scales the middle of the region."""
+"""Estimand's value if the theory is right; on other scales the middle of the region."""
 
 
 def headline(record: Record) -> str:
-    """What the run finds, or what failed, in one sentence."""
+    """Say in one sentence what the run finds, or what failed."""
     claims, exploratory = summary.split(record)
     passed = [claim for claim in claims if claim.outcome == "passed"]
     if record.suite.ahead or not passed:
@@ -43,7 +43,7 @@ def headline(record: Record) -> str:
 
 
 def first_lines(record: Record) -> list[str]:
-    """What stands under the headline: how many claims hold, how closely, and what they test."""
+    """Write the lines under the headline: how many claims hold, how closely, and what they test."""
     claims, exploratory = summary.split(record)
     lines = [_how_many(claims, exploratory), _how_close(claims), _what_is_tested(claims)]
     return [line for line in lines if line]
@@ -93,7 +93,7 @@ def _typical(values: Sequence[float], unit: str) -> str:
 
 
 def distance(scale: Scale, part: ComponentRow) -> float | None:
-    """How far an estimate lies from what the theory says; None without one, or with one edge."""
+    """Return how far an estimate lies from the theory; None without one, or with one edge."""
     low, high = part.region.low, part.region.high
     if part.estimate is None or low is None or high is None:
         return None
@@ -101,7 +101,7 @@ def distance(scale: Scale, part: ComponentRow) -> float | None:
 
 
 def _what_is_tested(claims: Sequence[ClaimRow]) -> str:
-    """Where statements come from: each claim on a theorem is counted once."""
+    """Say where statements come from: each claim on a theorem is counted once."""
     found = summary.evidence(claims)
     parts = [
         f"{len(found[name])} test{'s' * (len(found[name]) == 1)} {words}"

@@ -3,8 +3,8 @@
     python -m tests.benchmarks.device > tests/benchmarks/DEVICE.md
 
 Names of claims print their rows alone. Two replicates of a claim's first cell in its lowest tier
-are simulated on a GPU in name only, and the same two twice in one block: whatever is then counted
-more often is done for each replicate.
+are simulated on a GPU in name only, and the same two twice in one block. An operation that is then
+counted more often is done for each replicate.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""Replicates a second that memory and arithmetic allow: a GPU's on paper, a CPU's beside a clock.
+"""Replicates per second that memory and arithmetic allow: a GPU's on paper, a CPU's beside a clock.
 
     python -m tests.benchmarks.roof
 
-Bytes are those of every operand and result of each kernel once, of a table that is looked up only
-the rows that are read; operations are those of matrix products. A replicate takes at least the
+Bytes count every operand and result of each kernel once, and of a table that is looked up only the
+rows that are read. Operations are the operations of matrix products. A replicate takes at least the
 longer of both times. The same is worked out for this CPU, from its rates of copying and multiplying
 one large matrix, and measured.
 """

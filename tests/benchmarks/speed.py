@@ -2,11 +2,12 @@
 
 Three steps: the closed form against automatic differentiation, float64, of the same batch: one
 replicate, of 16 at a time on CUDA, which has to be kept busy. Recall: the label of each of V values
-among V labels, a tile of scores at a time, against `(values @ memory.T) @ u.T` and its argmax,
-which give the same labels; and against the time of its two matrix products at the measured peak,
-the rate at which a plain `torch.mm` fills a given matrix with the larger product. Training: a step
-of Adam by the gradient in closed form against the same step by automatic differentiation. All are
-the least of some runs, in turns, so that a slow minute of the machine meets them all.
+among V labels, a tile of scores at a time. It is compared with `(values @ memory.T) @ u.T` and its
+argmax, which give the same labels. It is also compared with the time of its two matrix products at
+the measured peak: the rate at which a plain `torch.mm` fills a given matrix with the larger
+product. Training: a step of Adam by the gradient in closed form against the same step by automatic
+differentiation. All are the least of some runs, in turns, so that a slow minute of the machine
+meets them all.
 """
 
 import multiprocessing

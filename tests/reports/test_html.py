@@ -115,7 +115,7 @@ def test_claims_are_laid_out_when_they_are_near(page: str) -> None:
 
 
 def test_every_claim_stands_in_the_list_once_and_opens_in_place(page: str, report: Record) -> None:
-    """What is folded has no ids; the row names the claim."""
+    """Folded parts have no ids; the row names the claim."""
     row = r'<details class="claim [^>]* id="([^"]+)".*?>\s*<summary>(.*?)</summary><template>'
     folded = re.findall(rf"{row}(.*?)</template></details>", page, flags=re.S)
     claims = {claim.id: claim for claim in report.claims}

@@ -1,7 +1,7 @@
 """Simulations against values worked out by hand where sizes are the smallest.
 
-These are the functions whose value no other test knows: a claim that compares two of them, or has
-one edge alone, does not see an error that both share or that is on the other side.
+No other test knows the value of these functions. A claim that compares two of them, or has one edge
+alone, does not see an error that both share or that is on the other side.
 """
 
 import math
@@ -87,8 +87,8 @@ def test_one_temperature_serves_all_facts() -> None:
     """One weight of one bit, two facts, two outputs, all of them 1 or -1.
 
     A fact has logits of 1 and -1 or, where outputs are one number, of equal ones. So all are right
-    and the loss is 0 at the last temperature, or it is ln 2 at the first: of one right and one
-    wrong it is ln 2 cosh b, least where b is, and not half of that, the mean of each fact's best.
+    and the loss is 0 at the last temperature, or it is ln 2 at the first. With one right and one
+    wrong it is ln 2 cosh b, least where b is. It is not half of that, the mean of each fact's best.
     """
     found = bits.quantised_memory(generators(400), facts=2, outputs=2, dim=1, weight_bits=1)
     told = ~found.loss.isnan()  # logits that are all alike have no scale

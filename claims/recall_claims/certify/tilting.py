@@ -73,8 +73,8 @@ def misses(
         count: values in a sample.
         level: of the end, as it is used.
         rng: what draws.
-        judged: of samples, as indices of values, what is judged in their place, of mean 0; for
-            values that depend on all others of their sample.
+        judged: maps samples, as indices of values, to the values of mean 0 that are judged instead;
+            for values that depend on all others of their sample.
     """
     standard = (world - world.mean()) / world.std()
     quantiles = {

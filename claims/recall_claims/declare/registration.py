@@ -55,9 +55,9 @@ def declaration(claim: Claim, tier: str) -> str:
     """Return everything that fixes a claim's verdict in a tier beforehand, as JSON.
 
     It holds the claim's id, rule, cells, replicates, looks, block if it is smaller, floating-point
-    type, expected verdict and controls, and the predictions of the claim and of each control in
-    every cell. Of a rule that is not the library's, the text of its class counts too. Titles,
-    prose, LaTeX and plots are no part of it. It is the same in every process.
+    type, expected verdict and controls. It also holds the predictions of the claim and of each
+    control in every cell. Of a rule that is not the library's, the text of its class counts too.
+    Titles, prose, LaTeX and plots are no part of it. It is the same in every process.
 
     Raises:
         ClaimError: a field of a rule is neither a number, a text, nor made of such, so that two

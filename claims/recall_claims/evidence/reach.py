@@ -1,4 +1,4 @@
-"""Which functions developed here a function calls, or may call, and which seeds these have fixed.
+"""Functions developed here that a function calls, or may call, and seeds that these have fixed.
 
 They are read from the names in compiled code, so that too many may be found, seldom too few.
 """
@@ -34,14 +34,16 @@ def reached(*starts: Any) -> set[types.FunctionType]:
 
 
 def names(function: types.FunctionType) -> set[tuple[str, str]]:
-    """What a function is called, and what it names of its module, each with the module."""
+    """Return the names by which a function is called, and those it uses of its module, each with
+    the module."""
     home = function.__module__
     top = function.__qualname__.partition(".")[0]
     return {(home, name) for name in (top, *_names(function.__code__))}
 
 
 def fixed_seeds(start: Callable[..., Any]) -> list[str]:
-    """Where functions that this one calls make generators of seeds that they themselves fix."""
+    """Find where functions that this one calls make generators of seeds that they themselves
+    fix."""
     told = (
         f"{function.__module__}, line {line}"
         for function in reached(start)

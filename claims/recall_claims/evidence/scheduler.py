@@ -71,9 +71,9 @@ class Scheduler:
     The cheapest claims come first, so that most verdicts are there early. The remaining path of a
     claim is a chain of blocks, one per look, that no number of workers shortens. A claim goes
     first, the longest before others, as soon as its path takes more than a quarter of the time that
-    all claims still need together. So the last ones end at about the same time: with the seconds of
-    a whole run, 2 to 64 workers need at most 2.5 per cent longer than with the longest path first.
-    The order changes no figure, for a block is what its key says.
+    all claims still need together. So the last claims end at about the same time. With the seconds
+    of a whole run, 2 to 64 workers need at most 2.5 per cent longer than with the longest path
+    first. The order changes no figure, for a block is what its key says.
 
     A worker that dies takes the executor along. Another is started, and the blocks that were in
     flight run again, one at a time: if one dies alone, its claim fails, and no other.

@@ -1,7 +1,7 @@
 """Design before run: the amount of data that decides a claim.
 
-Every rule's intervals shrink as one over the square root of the replicates, so a pilot look (under
-another seed, or a baseline's record) shows what any later amount would have decided.
+Every rule's intervals shrink as one over the square root of the replicates. So a pilot look, under
+another seed or from a baseline's record, shows what any later amount would have decided.
 """
 
 import math

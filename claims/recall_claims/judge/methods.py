@@ -95,8 +95,8 @@ class Betting(Method):
     "Estimating means of bounded random variables by betting", J. R. Statist. Soc. B 86, 1, 2024).
     The wealth does not depend on the order of the data.
 
-    Of more than 2^14 values those that agree to 2^-10 are counted together, and the wealth loses
-    what that could gain, so that the test stays exact; a bound loses some 1e-7 of itself.
+    Of more than 2^14 values, values that agree to 2^-10 are counted together. The wealth loses what
+    that could gain, so the test stays exact; a bound loses some 1e-7 of itself.
 
     At mean mu no exact test rejects m before ln(1/alpha) / ln(mu/m) replicates, whatever the
     variance: that is the price of exactness.

@@ -2,8 +2,8 @@
 
 It is the figure of merit of the suite. A wide region makes it worse, and so do few replicates;
 hence a claim cannot look good by being unfalsifiable. It is computed from the widths of the
-intervals that refute, and not from where the data happen to lie: put the intervals around the value
-that the theory predicts, then shift the theory, in the less favourable direction, until some
+intervals that refute, and not from where the data happen to lie. Put the intervals around the value
+that the theory predicts. Then shift the theory, in the less favourable direction, until some
 interval and its region become disjoint.
 """
 

@@ -1,26 +1,26 @@
 """The error budget of a run, and the rule, fixed in advance, by which it is divided.
 
-What is controlled is the family-wise error rate of *one* run: the probability that it refutes any
-true claim. It is divided
+The rule controls the family-wise error rate of *one* run: the probability that it refutes any true
+claim. It is divided
 
 1. over papers: each paper's file states its `share`; the shares of all papers add up to at most 1;
-2. over claims: a paper's share is divided into its `slots`, and a claim owns one of them, whichever
-   claims are selected, so that replaying one claim alone gives the verdict it has in the full run;
+2. over claims: a paper's share is divided into its `slots`, and a claim owns one of them, however
+   many claims are selected. So replaying one claim alone gives its verdict of the full run;
 3. over the components of its estimand (cells, exponents), by Bonferroni, hence simultaneously;
-4. over looks: a fixed-n test that may look K times at growing amounts of data spends 1/K of its
-   share at each; a test that is exact at every look (an e-process) pays nothing for looks.
+4. over looks: a fixed-n test that may look K times at growing amounts of data uses 1/K of its share
+   at each; a test that is exact at every look (an e-process) pays nothing for looks.
 
 By the union bound the sum is at most the budget, whatever the dependence between looks,
 components and claims. What is *not* in that bound:
 
-* False support is controlled per claim, at that claim's alpha, and not over the run: every
-  component has to be shown inside its region, and a false claim has one that is outside
-  (an intersection-union test).
-* Controls are judged on the same data and spend nothing: refuting a planted wrong theory is not an
+* False support is controlled per claim, at that claim's alpha, and not over the run. Every
+  component has to be shown inside its region, and a false claim has one that is outside (an
+  intersection-union test).
+* Controls are judged on the same data and use nothing: refuting a planted wrong theory is not an
   error.
-* Identities and other deterministic rules have no sampling error and are outside the budget. What
-  their verdict is worth is their numerical tolerance.
-* Several runs. Two seeds spend two budgets. A claim whose evidence was drawn T times, under other
+* Identities and other deterministic rules have no sampling error and are outside the budget. Their
+  verdict is worth as much as their numerical tolerance.
+* Several runs. Two seeds use two budgets. A claim whose evidence was drawn T times, under other
   seeds, code or registrations, costs at most T times its alpha; the ledger counts them.
 * A budget, share or slots that were edited after the evidence was seen: they are no part of a
   registration, so that the same evidence is judged again. The bound then holds under a fresh seed.

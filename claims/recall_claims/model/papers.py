@@ -48,7 +48,7 @@ def add_paper(path: Path) -> None:
 
     Args:
         path: a TOML file with id, title, authors, identifier, share, slots and statements. The file
-            of a group of papers has a table `works` in place of authors and identifier, and each
+            of a group of papers has a table `works` instead of authors and identifier, and each
             of its statements names one of them. `summary` says in plain words what the paper is
             about, and `figures` what the report draws at its top.
 

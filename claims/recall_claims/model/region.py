@@ -9,7 +9,7 @@ simulations give intervals for each `Component` of the estimand. Then
 
 "Not rejected" is never "verified": an interval that merely overlaps its region decides nothing.
 
-Let alpha be the claim's share of the error budget. To support, every edge must be passed; if the
+Let alpha be the claim's share of the error budget. To support, every edge must be passed. If the
 claim is false, then one edge is not passed in truth, and it alone is passed by error with
 probability at most alpha. So each of these tests has all of alpha, with no correction for their
 number (an intersection-union test; R. Berger, Technometrics 24, 295, 1982). To refute, one of J

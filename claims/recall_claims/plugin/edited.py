@@ -1,4 +1,4 @@
-"""What is edited since the baseline was made, and which claims depend on it."""
+"""Edits since the baseline was made, and the claims that depend on them."""
 
 import ast
 import subprocess
@@ -18,7 +18,7 @@ SHOWN = 8
 
 
 class Edits:
-    """How modules of claims differ from a commit, docstrings and decorators apart.
+    """Differences of claims' modules from a commit, docstrings and decorators apart.
 
     Attributes:
         commit: the baseline's, or HEAD where git does not have that; empty without git.
@@ -38,7 +38,7 @@ class Edits:
 
     @cached_property
     def names(self) -> set[Name]:
-        """What is edited, added or gone."""
+        """Return the names that are edited, added or gone."""
         changed = self._git("diff", "--name-only", "--relative", self.commit) if self.commit else ""
         modules = {m for claim in self._claims for m in (claim.module, *upstream(claim.module))}
         files = {source(module): module for module in modules}
@@ -52,7 +52,8 @@ class Edits:
         return found
 
     def of(self, *starts: object) -> set[Name]:
-        """What is edited of functions that these may call, and of what they name."""
+        """Return the edited ones among functions that these may call, and among the names they
+        use."""
         if not self.names:
             return set()
         return self.names.intersection(*[set().union(*map(names, reached(*starts)))])

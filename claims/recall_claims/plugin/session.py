@@ -151,11 +151,11 @@ class ClaimSession:
 
     @cached_property
     def edits(self) -> Edits:
-        """What is edited since the baseline."""
+        """Return the edits since the baseline."""
         return Edits(self._root, self.baseline.commit, self.collected)
 
     def since(self, claim: Claim) -> str:
-        """What is edited of a claim since it came out as expected, or since the last commit."""
+        """Say what is edited of a claim since it came out as expected, or since the last commit."""
         earlier = self.baseline.decided.get(claim.id)
         passed = earlier is not None and earlier.outcome == "passed"
         told = passed or self.edits.of(claim.predict, claim.observe)

@@ -1,4 +1,4 @@
-"""Where bounds lie on their region, and how sharp a claim is: the small graphics of the page.
+"""Small graphics of the page: bounds on their region, and the sharpness of a claim.
 
 Positions are percentages of the width. Rows with the same region share a scale, so that they can
 be compared by eye.
@@ -43,7 +43,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Sharpness:
-    """How far an estimate is from theory, and the error that would have been noticed, in percent.
+    """Distance of an estimate from theory, and the error that would have been noticed, in percent.
 
     The axis is logarithmic, from LEAST to MOST; None is unknown.
     """

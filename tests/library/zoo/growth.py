@@ -149,7 +149,8 @@ def hoeffding(cell: rc.Cell, block: rc.Block) -> Array:
     replicates=(256, 8192),
 )
 def two_choices(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
-    """Who may choose between two random bins for each of n balls fills none of n as high."""
+    """A player who may choose between two random bins for each of n balls fills none of n as
+    high."""
     n = cell["bins"]
 
     def fullest(rng: np.random.Generator, choices: int) -> int:
@@ -198,7 +199,7 @@ DICE = ((2, 4, 9), (1, 6, 8), (3, 5, 7))
     ),
 )
 def dice(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
-    """Of 2 4 9, 1 6 8 and 3 5 7 each shows more than the next with probability 5/9."""
+    """Each of the dice 2 4 9, 1 6 8 and 3 5 7 shows more than the next with probability 5/9."""
     one, next_one = DICE[cell["first"]], DICE[(cell["first"] + 1) % 3]
     wins = each(block, lambda rng: rng.choice(one) > rng.choice(next_one))
     return {"first": wins, "second": 1 - wins}

@@ -69,7 +69,7 @@ def no_return(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.times(1.15),),
 )
 def least_norm(cell: rc.Cell, block: rc.Block) -> Array:
-    """Of n normal equations in p > n unknowns, the least solution finds n / p of the signal."""
+    """The least solution of n normal equations in p > n unknowns finds n / p of the signal."""
 
     def kept(rng: np.random.Generator) -> float:
         design = rng.normal(size=(cell["n"], cell["p"]))

@@ -1,4 +1,4 @@
-"""What is edited since a commit, and which claims depend on it."""
+"""Edits since a commit, and the claims that depend on them."""
 
 import importlib
 import subprocess
@@ -55,7 +55,7 @@ SIMULATION = "def drawn(block):\n    return [rng.normal() for rng in block.rngs]
 
 @pytest.fixture
 def edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edits:
-    """Of a repository with two claims on one formula, all of it committed."""
+    """Make a repository with two claims on one formula, all of it committed."""
     folder = tmp_path / "edited_paper"
     folder.mkdir()
     texts = {"__init__": "", "theory": THEORY, "simulation": SIMULATION, "test_claims": CLAIMS}

@@ -97,7 +97,7 @@ def test_a_control_that_survives_forbids_support(ledger: Ledger) -> None:
     assert np.unique(values).size == values.size, "no block is counted twice"
     assert max(sample.replicates for sample in outcome.evidence) == 16 * 2**4
     look, *_ = Running(Prepared.of(claim, "smoke"), SMOKE, ledger).progress
-    assert look == 5, "after the last look no further one is told"
+    assert look == 5, "after the last look no further one is reported"
 
 
 def test_predictions_are_worked_out_once_and_nothing_else_changes(ledger: Ledger) -> None:

@@ -157,7 +157,7 @@ def test_the_cheapest_go_first_unless_a_path_is_long(
         executor._max_workers = workers  # as many tasks are queued for them
         all_of(engine, settings)
     assert list(dict(executor.given))[: len(order)] == order
-    assert sorted(decided) == sorted(NAMES), "each is told once"
+    assert sorted(decided) == sorted(NAMES), "each is reported once"
     assert third > 4 or workers > 1 or decided[0] == "T.second"
 
 

@@ -65,9 +65,10 @@ class CriticalLocation(_LadderRule):
     rises through one half at a dim within 10 per cent of the predicted one. `rising=False` if it
     falls. `target="level"`: through the parameter `level` of each series.
 
-    `predict` gives the critical value and must not depend on `scan`. A ladder of whole numbers
-    gets the two next to each edge of its region as rungs: the inner one supports, the outer one
-    refutes, and a crossing between them stays inconclusive. Another one gets the edges themselves.
+    `predict` gives the critical value and must not depend on `scan`. A series of whole numbers gets
+    the two next to each edge of its region as test sizes. The inner one supports, the outer one
+    refutes, and a crossing between them stays inconclusive. Any other series gets the edges
+    themselves.
     """
 
     region: Region

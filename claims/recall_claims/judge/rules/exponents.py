@@ -1,10 +1,9 @@
 """Scaling exponents as least-squares functionals of the logarithms of independent estimates.
 
-The exponents of a law y ~ prod_p p^{e_p} on a given grid are defined as the ordinary
-least-squares coefficients of log y on the log parameters. Being a fixed linear functional of the
-vector log y, they are well-defined even where the law bends, and the same functional applied to
-the theory's own values gives what the theory predicts for this very grid. No assumption is made
-on the residuals of the fit.
+The exponents of a law y ~ prod_p p^{e_p} on a given grid are defined as the ordinary least-squares
+coefficients of log y on the log parameters. They are a fixed linear functional of the vector log y,
+so they are well-defined even where the law bends. The same functional of the theory's own values is
+the prediction for this very grid. No assumption is made on the residuals of the fit.
 """
 
 import math

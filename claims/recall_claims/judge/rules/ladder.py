@@ -4,10 +4,10 @@ No curve is fitted. A size shown to be above the target bounds the critical valu
 size shown to be below it on the other. The rate is assumed to cross its target once, as a monotone
 one does. Two sizes on the wrong sides of each other contradict that, and leave no verdict.
 
-Rungs are tested in their order, from the one just inside the region's edge on, until the first
-failure: the hypotheses are nested, so the first true one that is met decides, and the bracket
-misses the critical value on either side with probability at most the level of one test, however
-many rungs there are. All rungs and regions, a control's too, were fixed beforehand.
+Sizes are tested in their order, from the one just inside the region's edge on, until the first
+failure. The hypotheses are nested, so the first true one that is met decides. The bracket misses
+the critical value on either side with probability at most the level of one test, however many sizes
+there are. All rungs and regions, a control's too, were fixed beforehand.
 """
 
 from __future__ import annotations

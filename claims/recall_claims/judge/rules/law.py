@@ -54,10 +54,10 @@ class Law(Rule):
     """Largest distance between the observable's distribution function and the predicted one.
 
     `Law(0.03)`, where `predict` returns a distribution function such as `scipy.stats.norm().cdf`:
-    in each cell no probability P(X <= x) is off by more than 0.03 from what is predicted within a
-    rounding of x: values on a lattice, such as shares k/n, may be a rounding beside its points. So
-    a law that is off by no more than 0.03 is refuted no more often than alpha says, and one that is
-    supported is off by no more than 0.03 if values move by a rounding.
+    in each cell no probability P(X <= x) is off by more than 0.03 from the prediction within a
+    rounding of x. Values on a lattice, such as shares k/n, may miss its points by a rounding. So a
+    law that is off by no more than 0.03 is refuted no more often than alpha says. A supported law
+    is off by no more than 0.03 if values move by a rounding.
     """
 
     within: float

@@ -20,10 +20,10 @@ from recall_claims.model.region import EVERYTHING, Interval, Region, Scale
 class OrderStatistics(Method):
     """Ordered values between which a quantile lies, exact at every look.
 
-    Let q be the quantile of this level. How many values are at most q is a number of coins whose
-    rate is at least the level; how many are less, of coins whose rate is at most the level. A bet
-    on either, as in `Betting`, shows which counts are too few or too many, and with them which
-    ordered values lie below q and above.
+    Let q be the quantile of this level. The number of values at most q is a count of coins whose
+    rate is at least the level. The number of values below q is a count of coins whose rate is at
+    most the level. A bet on either, as in `Betting`, shows which counts are too few or too many,
+    and with them which ordered values lie below q and above.
     """
 
     level: float = 0.5
