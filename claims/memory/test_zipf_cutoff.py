@@ -55,7 +55,7 @@ def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> 
 )
 def best_cutoff(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """The best number P of tokens to store is of order d but for a logarithm: a third of d at
-    d = 64, a sixth at d = 400. More overflow the memory, and fewer leave out what would fit."""
+    d = 64, a sixth at d = 512. More overflow the memory, and fewer leave out what would fit."""
     return {
         name: 1 - block.draw(error, cell.replace(stored=cut_at(cell, part)), fresh=FRESH)
         for name, part in PARTS.items()

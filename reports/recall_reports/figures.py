@@ -139,7 +139,8 @@ def with_interval(
         side, edge = ("above", apart.high) if above else ("below", apart.low)
         return f"{number(estimate)}, {side} {number(edge, 4)}"
     assert form is not None
-    if point:
+    narrow = form[0] is not None and len({*form}) == 1
+    if point or (narrow and not any(edges)):
         return form[0] or "–"
     bounds = _bracket(*form[1:], low_edge=edges[0], high_edge=edges[1])
     return f"{form[0]} {bounds}" if form[0] is not None else bounds

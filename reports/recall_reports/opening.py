@@ -20,7 +20,7 @@ AIMS: dict[tuple[Scale, bool], tuple[str, str]] = {
     ("exponent", False): ("exponents", ""),
 }
 """Estimand and the unit of its errors, by scale and whether a critical value is located."""
-RIGHT: dict[Scale, float] = {"ratio": 1.0, "probability": 0.0, "share": 1.0}
+RIGHT: dict[Scale, float] = {"ratio": 1.0, "probability": 0.0, "difference": 0.0, "share": 1.0}
 """Estimand's value if the theory is right; on other scales the middle of the region."""
 
 

@@ -11,8 +11,8 @@ from recall_reports.record.values import Verdict
 SYMBOL = re.compile(r"[b-z](?![a-z])")
 """The start of a text whose first letter is the name of a quantity, not an article."""
 
-LETTER = re.compile(r"(?<![a-zA-Z])[a-zA-Z](?![a-zA-Z])")
-"""A letter of a formula in LaTeX, not of a command or word."""
+WORDS = re.compile(r"\\(?:mathrm|operatorname|text)\{[^}]*\}|\\[a-zA-Z]+|_\{[a-z]{2,}\}|\bd[a-z]\b")
+"""What in LaTeX has letters that stand for no quantity."""
 
 AS_EXPECTED = "false, as expected"
 """The state of a claim that was expected to be refuted, and is."""
@@ -287,9 +287,11 @@ def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:
 
 def letters(claim: ClaimRow) -> str:
     """The parameters whose letters are in a claim's formula: `V vocabulary size, L length`."""
-    found = set(LETTER.findall(claim.latex or ""))
-    known = [(letter, name) for name, letter in claim.symbols.items() if letter in found]
-    return ", ".join(f"{letter} {in_words(name)}" for letter, name in known)
+    found = set(WORDS.sub(" ", claim.latex or ""))
+    named: dict[str, list[str]] = {}
+    for name, letter in claim.symbols.items():
+        named.setdefault(letter, []).append(in_words(name))
+    return ", ".join(f"{at} {' or '.join(names)}" for at, names in named.items() if at in found)
 
 
 def symbol(name: str, symbols: Mapping[str, str]) -> str:

@@ -6,8 +6,10 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
-from recall_reports import html
-from recall_reports.plots import curve, figure
+from recall_reports import html, phrases
+from recall_reports.figures import finding as figure_of
+from recall_reports.plots import collapse, curve, figure
+from recall_reports.plots.bars import Sharpness, sharpness
 from recall_reports.plots.chart import COLOURS, Chart
 from recall_reports.record import ClaimRow, Record
 from tests import figures
@@ -31,6 +33,39 @@ def test_no_axis_is_named_observed(baseline: Record) -> None:
     plots = [claim.plot for claim in baseline.claims if claim.plot is not None]
     labels = {plot.y_label for plot in plots if plot.kind != "map"}
     assert not {label for label in labels if label.strip().lower() in ("", "observed", "value")}
+
+
+def test_letters_of_a_formula_and_of_an_axis_are_spelt_out(baseline: Record) -> None:
+    claims = {claim.id: claim for claim in baseline.claims}
+    product = claims["A.gradient-product"]
+    assert phrases.letters(product) == "V vocabulary size, L length, N samples, d dimension"
+    assert phrases.letters(claims["A.accuracy"]) == "V vocabulary size, N samples"
+    assert phrases.axis("dim", product.symbols) == "dimension d"
+
+
+def test_all_claims_stand_on_one_axis() -> None:
+    claim = sample.trigger_signal()
+    claim.components[0].estimate, claim.resolution = 1.01, 0.1
+    assert sharpness(claim) == Sharpness(off=50.0, noticed=75.0)
+    claim.components[0].estimate, claim.resolution = 40.0, None
+    assert sharpness(claim) == Sharpness(off=100.0, noticed=None)
+
+
+def test_an_interval_narrower_than_its_digits_is_a_figure(baseline: Record) -> None:
+    claim = next(claim for claim in baseline.claims if claim.id == "D.trajectory")
+    assert "[" not in figure_of(claim.head)
+
+
+def test_every_series_of_a_collapse_is_drawn(baseline: Record) -> None:
+    """A series is where the theory has it where a wrong theory says the same of it."""
+    claim = next(claim for claim in baseline.claims if claim.id == "A.gradient-product")
+    plot = claim.plot
+    assert plot is not None
+    claim = replace(claim, cells=[cell for cell in claim.cells if cell.replicates])
+    for paint in collapse.painters(claim):
+        chart = Chart()
+        paint(chart, claim, plot)
+        assert len([mark for mark in chart.marks if mark.kind == "dots" and mark.xs]) == 4
 
 
 def test_no_two_claims_share_a_title(baseline: Record) -> None:

@@ -20,9 +20,11 @@ def painters(claim: ClaimRow) -> list[Painter]:
     if any(_unit(claim, cell) for cell in claim.cells):
         found.append(partial(paint, control=None))
     departures = {c.id: _departures(claim, c.id) for c in claim.controls}
-    names = [name for name, logs in departures.items() if logs]
+    names = [name for name, logs in departures.items() if any(logs)]
     if names:
-        worst = max(names, key=lambda name: (pstdev(departures[name]), abs(departures[name][0])))
+        worst = max(
+            names, key=lambda name: (pstdev(departures[name]), max(map(abs, departures[name])))
+        )
         found.append(partial(paint, control=worst))
     return found
 
@@ -45,9 +47,8 @@ def _unit(claim: ClaimRow, cell: CellRow, control: str | None = None) -> float |
     Only rules that locate one have controls that predict one.
     """
     given = cell.critical if control is None else cell.controls.get(control)
-    if not is_number(given) or given <= 0:
-        return None
-    return given if control is None or (claim.rule.locates and given != cell.critical) else None
+    known = is_number(given) and given > 0 and (control is None or claim.rule.locates)
+    return given if known else None
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, control: str | None) -> str:
@@ -59,7 +60,8 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, control: str | None) -> 
         cells, xs = [cell for cell, _ in units], [value(cell, x) / unit for cell, unit in units]
         for line in lines_of(plot, group) if units else ():
             chart.add(Mark("line", group.colour, [at / units[0][1] for at in line.xs], line.ys))
-        points(chart, group, xs, cells)
+        if cells:
+            points(chart, group, xs, cells)
         places += xs
     chart.add(Mark("upright", MUTED, [1.0], style="dash0"))
     scale_axis(chart.x, places, log="x" in plot.log)

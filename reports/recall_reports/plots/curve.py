@@ -7,7 +7,7 @@ from statistics import fmean
 
 from recall_reports import phrases
 from recall_reports.plots.chart import DASHES, MUTED, Chart, Mark
-from recall_reports.plots.panel import WRONG
+from recall_reports.plots.panel import WRONG, WRONG_MARKERS
 from recall_reports.plots.series import (
     Series,
     bounds,
@@ -26,7 +26,6 @@ from recall_reports.record import CellRow, ClaimRow
 from recall_reports.record.values import Plot
 
 Heights = list[tuple[CellRow, float]]  # cells with the value at which each is drawn
-WRONG_MARKERS = "x+12^vDs"
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:

@@ -52,6 +52,7 @@ OUTLINES = {  # of dots of radius 1; a disc has none
 
 WRONG = "wrong: "
 """Beginning of the legend's names of wrong theories."""
+WRONG_MARKERS = "x+12^vDs"
 Painter = Callable[[Chart, ClaimRow, Plot], str]
 Place = Callable[[float], float]
 

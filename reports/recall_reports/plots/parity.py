@@ -1,7 +1,7 @@
 """Observed against predicted for all cells; a right theory lies on the diagonal."""
 
 from recall_reports.plots.chart import INK, MUTED, Chart, Mark
-from recall_reports.plots.panel import WRONG
+from recall_reports.plots.panel import WRONG, WRONG_MARKERS
 from recall_reports.plots.series import (
     bounds,
     near,
@@ -14,8 +14,6 @@ from recall_reports.plots.series import (
 )
 from recall_reports.record import ClaimRow
 from recall_reports.record.values import Plot
-
-WRONG_MARKERS = "x+12^vDs"
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
