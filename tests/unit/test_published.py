@@ -1,0 +1,174 @@
+"""Figures and results that the papers' authors published agree with the theory here.
+
+They are a third witness: neither our theory nor our simulations made them. A number may be off by
+the error with which it was read, by three standard errors where it is a mean of runs, and by what
+the prediction states of itself. Nothing is drawn. `python -m tests.unit.test_published` prints the
+table of `claims/papers/published/README.md`, where the sources are.
+"""
+
+import csv
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import recall_claims as rc
+from recall_claims.model.predictions import registered
+from theory.factual import sequential_learning, trained_transformer
+from theory.memory import bilinear, zipf
+from theory.spectral import flows
+
+FOLDER = Path(__file__).parents[2] / "claims/papers/published"
+CURVE = sequential_learning.Sizes(subjects=16, relations=4, answers=8)
+STEPS, NATS = 23.0, 0.014
+"""A pixel of the picture of the curve."""
+TOKENS, ALPHA, LABELS, PIXEL, TRIAL = 1000, 2.0, 5, 0.04, 0.12 / math.sqrt(100)
+"""Of the picture of Zipf memories; a pixel is a share, and the last is a mean's standard error."""
+FACTS = flows.Facts(subjects=64, relations=16, start=0.01)
+
+
+class Row(NamedTuple):
+    """A published number, the theory's, and what they may differ by."""
+
+    what: str
+    published: float
+    theory: float
+    allowed: float
+
+
+def read(name: str) -> list[dict[str, str]]:
+    """Return the lines of a file of figures."""
+    with (FOLDER / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def stated(function: Callable[..., float], cell: dict[str, Any], value: float) -> float:
+    """Return what a prediction's value may be off by at a cell of its regime."""
+    entry = registered(function)
+    assert entry is not None
+    assert entry.regime is None or entry.regime.why_outside(rc.Cell(**cell)) is None, cell
+    error = next(error for error in entry.errors if error.holds(cell))
+    return error.at(cell) * (value if error.relative else 1.0)
+
+
+def curve() -> Iterator[Row]:
+    """Paper B, figure 5: steps at which half of a stage's loss is gone, and the plateau."""
+    lines = read("factual_recall_loss_curve")
+    both, relation = (
+        np.array([(line["step"], line["value"]) for line in lines if line["curve"] == name], float)
+        for name in ("loss", "relation_loss")
+    )
+    subject = both[:, 1] - np.interp(both[:, 0], *relation.T, right=0.0)
+    halves = []
+    for stage, steps, values in (
+        ("relation", *relation.T),
+        ("subject", both[:, 0], subject),
+    ):
+        half = math.log(sequential_learning.choices(CURVE, stage)) / 2
+        last = int(np.flatnonzero(values >= half)[-1])
+        published = float(np.interp(-half, -values[last : last + 2], steps[last : last + 2]))
+        theory = sequential_learning.half_step(CURVE, stage, scale=1e-5, learning_rate=0.1)
+        halves.append(published)
+        yield Row(f"half of the {stage}'s loss, step", published, theory, STEPS + 0.002 * theory)
+    published = float(np.interp(math.sqrt(math.prod(halves)), *both.T))
+    yield Row("plateau, nats", published, sequential_learning.plateau(CURVE), NATS + 0.05)
+
+
+def fact_flows() -> Iterator[Row]:
+    """Paper D: when errors of subject and relation have fallen to 0.1, and the ratio."""
+    for line in read("fact_flows"):
+        how: dict[str, Any] = {"flow": line["flow"], "embeddings": line["embeddings"]}
+        part = line["quantity"]
+        if part == "ratio":
+            theory = flows.time_ratio(FACTS, **how)
+        else:
+            theory = flows.learning_time(FACTS, part, **how)  # type: ignore[arg-type]
+        what = f"{line['flow']} flow, {line['embeddings']}: {part}"
+        yield Row(what, float(line["value"]), theory, float(line["error"]) + 1e-6 * theory)
+
+
+def hebbian() -> Iterator[Row]:
+    """Paper G, MLPs of bilinear features: accuracies and smallest margins."""
+    for line in read("hebbian_mlp"):
+        cell = {"associations": int(line["facts"]), "dim": int(line["d"])}
+        cell["width"] = int(line["width"])
+        told: dict[str, Any] = dict(cell)
+        function: Callable[..., float] = bilinear.smallest_margin
+        if line["quantity"] == "accuracy":
+            function = bilinear.accuracy
+            told["whitened"] = line["variant"] == "whitened"
+        theory = function(**told)
+        allowed = stated(function, told, theory) + 3 * float(line["standard_error"] or 0)
+        sizes = ", ".join(line[name] for name in ("d", "facts", "width"))
+        what = f"{line['variant']} ({sizes}): {line['quantity'].replace('_', ' ')}"
+        yield Row(what, float(line["value"]), theory, allowed)
+
+
+def zipf_schemes() -> Iterator[Row]:
+    """Paper C: errors of Zipf memories of 1000 tokens, where predictions state their error."""
+    unseen = 1 - zipf.frequencies(TOKENS, ALPHA).sum()  # theory has infinitely many tokens
+    for line in read("zipf_schemes"):
+        dim, scheme = int(line["d"]), line["scheme"]
+        told: dict[str, Any] = {"alpha": ALPHA, "labels": LABELS, "dim": dim, "stored": TOKENS}
+        function: Callable[..., float] = zipf.cutoff_error
+        if scheme == "by frequency":
+            function, told["power"] = zipf.power_error, 1.0
+        elif scheme == "all tokens" and 2 * dim < TOKENS:
+            continue  # outside the regime
+        elif scheme == "first d/8 tokens":
+            told["stored"] = dim // 8
+        theory = function(**told)
+        allowed = stated(function, told, theory) + PIXEL * theory
+        allowed += 3 * TRIAL * (scheme == "all tokens")
+        theory = (theory - (1 - 1 / LABELS) * unseen) / (1 - unseen)
+        yield Row(f"{scheme}, d = {dim}: error", float(line["error"]), theory, allowed)
+
+
+ROWS = [*curve(), *fact_flows(), *hebbian(), *zipf_schemes()]
+
+
+def table() -> str:
+    """Write the comparison as a table of Markdown."""
+    lines = ["| | published | theory | may differ by |", "|---|---|---|---|"]
+    lines += [f"| {r.what} | {r.published:.6g} | {r.theory:.6g} | {r.allowed:.2g} |" for r in ROWS]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.what)
+def test_a_published_number_agrees_with_the_theory(row: Row) -> None:
+    assert row.theory == pytest.approx(row.published, rel=0, abs=row.allowed)
+
+
+def test_a_theory_that_is_wrong_by_a_tenth_is_noticed() -> None:
+    """Of each figure at least one number has an error small enough for that."""
+    for figure in (curve, fact_flows, hebbian, zipf_schemes):
+        assert any(abs(1.1 * row.theory - row.published) > row.allowed for row in figure())
+
+
+def test_published_lines_and_the_published_runs() -> None:
+    """Paper B, figure 4 right: which of the authors' lines their own 169 runs support."""
+    missed: dict[str, list[tuple[bool, float]]] = {"boundary": [], "line": []}
+    for run in read("factual_recall_heads_by_width"):
+        heads, width, accuracy = int(run["heads"]), int(run["width"]), float(run["accuracy"])
+        values, mlp = heads * 8 * 32, width * 32
+        for name, facts in (
+            ("boundary", trained_transformer.traded_capacity(values, mlp)),
+            ("line", trained_transformer.capacity(4 * values + 2 * mlp)),
+        ):
+            if (facts >= 1024) != (accuracy >= 0.99):  # all facts, to the error of reading
+                missed[name].append((facts >= 1024, accuracy))
+    assert len(missed["boundary"]) == 7
+    assert all(promised and accuracy >= 0.96 for promised, accuracy in missed["boundary"])
+    assert len(missed["line"]) == 40
+    assert all(promised for promised, _ in missed["line"])
+
+
+def test_the_page_has_todays_table() -> None:
+    assert table() in (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    print(table(), end="")
