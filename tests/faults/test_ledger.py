@@ -1,5 +1,6 @@
 """A ledger that cannot be used gives one clear error; of others, a bad block is named."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_claims.__main__ import main
+from recall_claims.evidence import ledger_file
 from tests.faults.conftest import LEDGER, Suite
 
 Damage = Callable[[Path], object]
@@ -58,6 +60,48 @@ def test_unusable_ledger(suite: Suite, used: bool, damage: Damage, cause: str) -
     assert (path.read_bytes() if path.exists() else None) == before
     assert not (suite.folder / "anew").exists()
     assert (suite.folder / "reports").exists() == used
+
+
+def test_an_sqlite_without_strict_tables_is_named_at_the_start(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with the Python 3.11 of RHEL 9."""
+    suite.write("one")
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
+    result = suite.run(status=4)
+    assert "has SQLite 3.34.1, and a ledger needs 3.37.0 or newer; take another" in result.text
+
+
+def test_where_other_machines_may_write_a_ledger_it_has_no_log_ahead(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite's log needs memory that all who have the file open share."""
+    suite.write("one")
+    suite.run("--ledger", "old")
+    (suite.folder / "mounts").write_text(f"/dev/sda / ext4 rw\nhost:/x {suite.folder} nfs4 rw\n")
+    monkeypatch.setattr(ledger_file, "MOUNTS", suite.folder / "mounts")
+    for name, reused in (("old", True), ("new", False)):
+        suite.run("--ledger", name)
+        assert suite.ask("PRAGMA journal_mode", name) == [("delete",)]
+        assert bool(suite.report()["suite"]["blocks"]["reused"]) == reused
+    assert main(["ledger", "merge", "old", "new", "-o", "both"]) == 0
+    assert suite.kept("both") == suite.kept("new")
+
+
+def test_a_ledger_that_was_not_closed_is_looked_through(suite: Suite) -> None:
+    suite.write("one")
+    suite.run("--ledger", "whole")
+    with closing(sqlite3.connect("whole")) as database:
+        database.execute("INSERT INTO codes VALUES ('newest', '{}')")
+        database.commit()
+        shutil.copy("whole-wal", "killed-wal")
+        content = bytearray(Path("whole").read_bytes())
+    for start in range(2 * 8192, len(content), 8192):  # all but the pages that opening reads
+        content[start : start + 100] = b"\xff" * 100
+    Path("killed").write_bytes(content)
+    result = suite.run("--ledger", "killed", status=4)
+    assert "so it is damaged or no ledger; it was left alone" in result.text
 
 
 def test_a_block_that_is_no_evidence_is_named_and_drawn_again(suite: Suite) -> None:

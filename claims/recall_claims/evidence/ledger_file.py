@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -14,7 +15,15 @@ from recall_claims.model.errors import LedgerError
 
 APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
 VERSION = 5
+OLDEST = (3, 37, 0)
+"""SQLite that knows strict tables."""
 WAIT_SECONDS = 60
+MOUNTS = Path("/proc/self/mounts")
+SHARED = (
+    *("9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fuse", "gfs2", "gpfs", "lustre", "ncpfs"),
+    *("nfs", "ocfs2", "orangefs", "panfs", "smb", "virtiofs", "wekafs"),
+)
+"""How the types of file systems begin where processes share no memory that a file is mapped to."""
 LARGEST = 2**28
 """Bytes of a row that is read."""
 
@@ -43,6 +52,34 @@ _SCHEMA = (
 )
 
 
+def refuse_old() -> None:
+    """Refuse an SQLite without strict tables.
+
+    Raises:
+        LedgerError: Python has one.
+    """
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise LedgerError(
+            f"this Python ({sys.executable}) has SQLite {sqlite3.sqlite_version}, and a ledger "
+            f"needs {'.'.join(map(str, OLDEST))} or newer; take another Python, such as uv's or "
+            "conda's"
+        )
+
+
+def _is_shared(path: Path) -> bool:
+    """Whether other machines may write the file; SQLite's log ahead of it would lose what they do.
+
+    Where the system does not list its file systems, none is known to be shared.
+    """
+    place, kind = path.resolve(), ""
+    with suppress(OSError):
+        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        mounts = [(f[1].replace(r"\040", " "), f[2]) for f in map(str.split, lines) if len(f) > 2]
+        over = [mount for mount in mounts if place.is_relative_to(mount[0])]
+        kind = max(over, key=lambda mount: len(mount[0]), default=("", ""))[1]
+    return kind.startswith(SHARED)
+
+
 def _create(path: Path) -> None:
     """Make a file that is marked as ours, in one step: another run may do so at this moment."""
     if path.is_symlink():
@@ -55,7 +92,8 @@ def _create(path: Path) -> None:
         database.execute("PRAGMA page_size = 8192")
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         content = bytearray(database.serialize())
-        content[18:20] = b"\2\2"  # a log ahead of the file, for those who write and who read it
+        if not _is_shared(path):  # a log ahead of the file, for those who write and who read it
+            content[18:20] = b"\2\2"
     new = path.with_name(f".{uuid4().hex}")
     try:
         new.write_bytes(content)
@@ -97,6 +135,7 @@ class LedgerFile:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        refuse_old()
         with self._explained("open"):
             how = "mode=rw"  # which creates no file
             if read_only:
@@ -108,6 +147,11 @@ class LedgerFile:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if not path.exists():
                     _create(path)
+                # Whoever wrote it last was killed, or writes it now.
+                unclosed = any(
+                    Path(f"{path}-{log}").exists() and Path(f"{path}-{log}").stat().st_size
+                    for log in ("wal", "journal")
+                )
             self._database = sqlite3.connect(
                 f"{path.absolute().as_uri()}?{how}",
                 timeout=WAIT_SECONDS,
@@ -121,6 +165,10 @@ class LedgerFile:
                     self._check()
                 else:
                     self._prepare()
+                    if unclosed:
+                        [(answer,)] = self._database.execute("PRAGMA quick_check(1)")
+                        if answer != "ok":
+                            raise sqlite3.DatabaseError(answer)
             except Exception:  # whatever it was, the file is not left open
                 self._database.close()
                 raise
@@ -163,6 +211,9 @@ class LedgerFile:
             self._check()
         # Readers and a writer work side by side. A new file is made so; another one becomes so when
         # somebody opens it whom no lock keeps from that.
+        if _is_shared(self.path):
+            self._database.execute("PRAGMA journal_mode = DELETE")
+            return
         with suppress(sqlite3.OperationalError):
             self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
@@ -205,7 +256,10 @@ class LedgerFile:
             if "full" in str(error):
                 remedy = "free some disk space and run again; finished blocks are kept"
             elif "locked" in str(error):
-                remedy = "another process holds it; wait for that run, or use another --ledger"
+                remedy = (
+                    "another process holds it, here or on a machine that shares its file system; "
+                    "wait for that run, or use another --ledger"
+                )
             else:
                 remedy = "check that its folder exists and is writable, or choose another --ledger"
             raise LedgerError(f"cannot {action} {self.path}: {error}; {remedy}") from error
