@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import math
 import multiprocessing
 import os
 import re
@@ -9,9 +10,11 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import threadpoolctl
@@ -24,6 +27,9 @@ T = TypeVar("T")
 FORMS = "auto, serial, processes:K, dask:ADDRESS, or module:callable that returns an Executor"
 UNTOLD = 64
 """Tasks at a time of an executor that does not tell."""
+CGROUPS = Path("/sys/fs/cgroup")
+MOST_PROCESSES = 61 if sys.platform == "win32" else 9999
+"""Processes that Python can wait for."""
 
 
 class SerialExecutor(Executor):
@@ -74,10 +80,20 @@ def _blas(_with_torch: bool) -> Any:
 
 
 def cores() -> int:
-    """CPU cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """CPU cores that this process may use, in whole ones of what its control group is allowed."""
+    affine = hasattr(os, "sched_getaffinity")
+    return max(1, min(len(os.sched_getaffinity(0)) if affine else os.cpu_count() or 1, _quota()))
+
+
+def _quota() -> int:
+    """Cores that a container or a service may use, by control groups of version 2 or 1."""
+    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        with suppress(OSError, ValueError):  # "max", where there is no limit
+            told = " ".join((CGROUPS / name).read_text(encoding="ascii") for name in files)
+            quota, period = map(int, told.split())
+            if quota > 0:
+                return math.ceil(quota / period)
+    return sys.maxsize
 
 
 def resolve(spec: str, device: str, *, nested: bool) -> str:
@@ -89,7 +105,7 @@ def resolve(spec: str, device: str, *, nested: bool) -> str:
     """
     if spec != "auto":
         return spec
-    processes = cores() if device == "cpu" else 2
+    processes = min(cores(), MOST_PROCESSES) if device == "cpu" else 2
     return "serial" if nested or processes == 1 else f"processes:{processes}"
 
 
@@ -128,6 +144,11 @@ def factory(spec: str) -> Callable[[], Any]:
         if not re.fullmatch("[1-9][0-9]{0,3}", rest):
             raise ExecutorError(
                 f"--executor processes:K needs a positive number below 10000, got {rest[:100]!r}"
+            )
+        if int(rest) > MOST_PROCESSES:
+            raise ExecutorError(
+                f"--executor {spec}: Windows waits for at most {MOST_PROCESSES} processes; name so "
+                "many, or a cluster"
             )
         # Spawned, not forked: torch's thread pools do not survive a fork.
         context = multiprocessing.get_context("spawn")

@@ -1,6 +1,7 @@
 """Many claims in flight: who goes first, what is lost with a worker, and that no figure changes."""
 
 import math
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -281,6 +282,28 @@ def test_an_executor_that_cannot_be_had_is_told_to_every_claim(
             engine.run(one.id, partial(begin, one, SMOKE, engine))
     engine.close()
     refuse.assert_called_once()
+
+
+def test_processes_are_as_many_as_may_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors, "CGROUPS", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64), raising=False)
+    assert executors.cores() == 64
+    old = tmp_path / "cpu"
+    old.mkdir()
+    (old / "cpu.cfs_period_us").write_text("100000\n")
+    for quota, cores in ((-1, 64), (250000, 3)):
+        (old / "cpu.cfs_quota_us").write_text(f"{quota}\n")
+        assert executors.cores() == cores
+    for told, cores in (("200000 100000\n", 2), ("max 100000\n", 3), ("50000 100000\n", 1)):
+        (tmp_path / "cpu.max").write_text(told)
+        assert executors.cores() == cores
+    monkeypatch.setattr(executors, "cores", lambda: 64)
+    monkeypatch.setattr(executors, "MOST_PROCESSES", 61)  # as on Windows
+    assert executors.resolve("auto", "cpu", nested=False) == "processes:61"
+    with pytest.raises(ExecutorError, match="at most 61 processes"):
+        executors.factory("processes:62")
 
 
 def test_closing_keeps_what_is_done_and_was_not_waited_for(
