@@ -127,7 +127,7 @@ def _check(options: argparse.Namespace) -> int:
     record = files.load(options.record)
     claims = {claim.id: claim for claim in collected(options.claims)}
     with Ledger(options.ledger, read_only=True) as ledger:
-        certificates, here = load(CERTIFICATES), commit(Path.cwd())
+        certificates, here = load(CERTIFICATES), commit(Path.cwd())[0]
         check = Check(record, claims, ledger, certificates, here, options.k)
         try:
             device = parse.device(record.suite.device, local=True)

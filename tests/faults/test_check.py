@@ -20,6 +20,7 @@ from recall_claims.evidence import executors, ledger_file
 from recall_claims.evidence.block import pack, unpack
 from recall_claims.judge.methods import Array
 from recall_claims.model import papers
+from tests.apart import saved
 from tests.faults.conftest import HOOKS, LEDGER, PAPER, judged, reported, written
 from tests.faults.test_hunt import WRONG
 from tests.reports.golden import edit
@@ -64,6 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     open_end = ("Region(0.95, 1.05)", "Region(0.95, np.inf)")
     text = WRONG + written("one") + written("two", two) + written("three", two, open_end)
     (folder / "claims" / FILE).write_text(text, encoding="utf-8")
+    saved(folder, {})
     done = judged(folder, *HOOKS, "claims/", "--hunt", "60s")
     assert "4 passed, 1 refuted by the hunt" in done.text, done.text
     with pytest.MonkeyPatch.context() as patch:
@@ -200,8 +202,9 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
     ),
     "another commit": (
         [r'suite/commit = "c0ffee\u001b[2J\n"'],
-        [r"the record: is of commit c0ffee\x1b[2J , and None is here"],
+        [r"the record: is of commit c0ffee\x1b[2J , and "],
     ),
+    "no commit": (["suite/commit = null"], ["the record: is of commit None, and "]),
     "another share": (
         [f"{TINY}/share = 0.2", f"{TINY}/per_claim = {1e-3 * 0.2 / 26}"],
         ["the record: suite.error_budget.papers.tiny.share: 0.2 in the record, 0.1 when"],

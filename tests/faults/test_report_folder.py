@@ -3,13 +3,15 @@
 import errno
 import os
 import tempfile
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from recall_reports.record import files
-from tests.faults.conftest import Suite
+from tests.apart import saved
+from tests.faults.conftest import LEDGER, WAYS, Suite
 
 
 def test_a_folder_that_cannot_be_is_refused_before_anything_is_simulated(
@@ -31,6 +33,28 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_simulated(
     assert f"written to {suite.folder} (Read-only file system); name another" in locked.text
     assert "holds other things than a report, such as 'thesis.tex'; name a new" in mine.text
     assert not (suite.folder / ".recall-claims").exists()
+
+
+@pytest.mark.parametrize("way", ["serial", "workers"])
+def test_paths_belong_to_where_the_command_was_typed(suite: Suite, way: str) -> None:
+    """Defaults belong to pytest's rootdir, wherever the command is typed."""
+    suite.write("one")
+    (suite.folder / "sub").mkdir()
+    sub = replace(suite, folder=suite.folder / "sub", file=f"../{suite.file}")
+    sub.run_apart(*WAYS[way], "--ledger", "ledger.sqlite", "--report-dir", "there")
+    sub.run_apart("--ledger", "ledger.sqlite", "--baseline", "there/report.json")
+    assert suite.report()["suite"]["blocks"]["reused"] == sub.kept("ledger.sqlite") > 0
+    assert {path.name for path in sub.folder.iterdir()} == {"ledger.sqlite", "there"}
+
+
+def test_a_run_without_a_commit_or_with_a_new_ledger_says_so(suite: Suite) -> None:
+    suite.write("one")
+    first, second = suite.run(), suite.run()
+    assert f"new ledger {suite.folder / LEDGER}" in " ".join(first.text.split())
+    assert "new ledger" not in second.text
+    assert "the record names no commit, so nobody can check it: fatal: not a git" in first.text
+    saved(suite.folder, {})
+    assert "names no commit" not in suite.run().text
 
 
 def test_a_part_of_the_claims_does_not_replace_the_report_of_more(suite: Suite) -> None:

@@ -177,6 +177,55 @@ def test_a_disk_too_small_for_the_ledger(suite: Suite, small_disk: Path) -> None
     assert 0 < blocks["reused"] < blocks["total"]
 
 
+AGAIN = """
+import signal
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+
+def pytest_runtest_protocol(item, nextitem):
+    for outcome in ("rerun", ""):
+        for report in runtestprotocol(item, nextitem=nextitem, log=False):
+            report.outcome = outcome or report.outcome
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+"""
+TOO_LONG = """
+import signal
+
+import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    signal.signal(signal.SIGALRM, lambda *_: pytest.fail("too long"))
+    signal.setitimer(signal.ITIMER_REAL, 2)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+
+
+def test_a_claim_that_another_plugin_runs_again_is_one_claim(suite: Suite) -> None:
+    """As pytest-rerunfailures does."""
+    suite.write("one", "two")
+    (suite.folder / "conftest.py").write_text(AGAIN, encoding="utf-8")
+    suite.run_apart()
+    assert suite.states() == {"tiny.one": "DECIDED", "tiny.two": "DECIDED"}
+
+
+@pytest.mark.parametrize("way", ["serial", "processes"])
+def test_a_claim_that_another_plugin_cuts_short_is_an_error(suite: Suite, way: str) -> None:
+    """As pytest-timeout does."""
+    suite.write_text(HEAD + written("long", pause=1) + written("short"))
+    (suite.folder / "conftest.py").write_text(TOO_LONG, encoding="utf-8")
+    result = suite.run_apart(*WAYS[way], status=1)
+    assert suite.claims()["tiny.long"]["reason"] == "Failed: too long"
+    assert "damaged" not in result.text
+
+
 REGION = ("Region(0.95, 1.05)", "Region(0.94, 1.05)")
 PROSE = ("wide enough", "and wide enough")
 DUMMY = ("    time.sleep(0.0)\n", "    [rng.random() for rng in block.rngs]\n")

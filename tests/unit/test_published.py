@@ -61,7 +61,7 @@ def curve() -> Iterator[Row]:
         np.array([(line["step"], line["value"]) for line in lines if line["curve"] == name], float)
         for name in ("loss", "relation_loss")
     )
-    subject = both[:, 1] - np.interp(both[:, 0], *relation.T, right=0.0)
+    subject = both[:, 1] - np.interp(both[:, 0], relation[:, 0], relation[:, 1], right=0.0)
     halves = []
     for stage, steps, values in (
         ("relation", *relation.T),

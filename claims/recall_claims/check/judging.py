@@ -136,7 +136,7 @@ class Check:
                 f"{ledger.path} was made with other code than this checkout has; check out commit "
                 f"{record.suite.commit}, and check it there"
             )
-        if record.suite.commit != commit:
+        if record.suite.commit is None or record.suite.commit != commit:
             self._find("the record", f"is of commit {record.suite.commit}, and {commit} is here")
         if self._settings.budget.probability > DEFAULT:
             budget = f"has an error budget of {self._settings.budget.probability:g}"

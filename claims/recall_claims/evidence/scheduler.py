@@ -194,7 +194,8 @@ class Scheduler:
         try:
             if self._executor is not None and self.executor_name:
                 self._executor.shutdown(wait=True, cancel_futures=True)
-                for future, flight in self._flying.items():
+                while self._flying:
+                    future, flight = self._flying.popitem()
                     if future.done() and not future.cancelled() and future.exception() is None:
                         self._keep(flight, future.result())
         finally:

@@ -216,6 +216,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
         f"claims: tier {settings.tier}, seed {settings.seed}, device {settings.device}, "
         f"executor {state.store.executor_name}, error budget {settings.budget.probability:g}"
     )
+    if not state.store.path.exists():  # counts of evidence sets begin anew
+        line += f", new ledger {state.store.path}"
     return folded(line, config.get_terminal_writer().fullwidth)
 
 
@@ -281,7 +283,9 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
     if verbosity >= 0:
         for kind, path in report.written.items():
             terminalreporter.write_line(f"{kind}: {path}")
-        for line in filter(None, (report.kept, _sooner(terminalreporter.config))):
+        none = "the record names no commit, so nobody can check it"
+        without = f"{none}: {clean(report.no_commit)}" if report.no_commit else ""
+        for line in filter(None, (report.kept, without, _sooner(terminalreporter.config))):
             write(terminalreporter, line)
     hunt_error = terminalreporter.config.stash[SESSION].hunt_error
     if hunt_error:

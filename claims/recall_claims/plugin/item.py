@@ -41,14 +41,15 @@ class ClaimItem(pytest.Item):
     def runtest(self) -> None:
         """Run the claim, unless it has nothing to run; pass, fail or skip by its verdict."""
         session, claim, file = self.config.stash[SESSION], self.claim, self.location[0]
-        outcome = None
         try:
             self.record = session.record_without_run(claim, file)
             if self.record is None:
                 outcome = session.judged(claim)
+                self.record = recording.decided(outcome, file, session.certificates)
         except OutOfTime:
             self.record = session.cut(claim, file)
-        except Exception as error:  # whatever broke is the claim's record, and pytest's to show
+        # Whatever broke is the claim's record, and pytest's to show; other plugins fail tests, too.
+        except (Exception, pytest.fail.Exception) as error:
             reason = f"{type(error).__name__}: {error}"
             self.record = recording.undecided(
                 claim, session.settings, file, state="ERROR", reason=reason, outcome="failed"
@@ -58,10 +59,8 @@ class ClaimItem(pytest.Item):
             raise
         finally:
             session.finish(claim)
-        if outcome is None:
-            assert self.record is not None
+        if self.record.state == "NOT RUN":
             pytest.skip(f"NOT RUN: {self.record.reason}")
-        self.record = recording.decided(outcome, file, session.certificates)
         if self.record.outcome == "passed":
             return
         budget = session.settings.budget

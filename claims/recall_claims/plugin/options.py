@@ -13,6 +13,7 @@ from recall_claims import parse
 from recall_claims.declare.claim import TIERS
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.ledger_file import refuse_old
 from recall_claims.model.budget import DEFAULT, Budget
 from recall_claims.model.errors import LedgerError
 from recall_reports.record import files
@@ -29,6 +30,7 @@ ABOUT = """claims, theory verified by experiment
 options of claims"""
 LATEST, PART = "reports/latest", "reports/part"
 BASELINE = "reports/baseline.json"
+LEDGER = ".recall-claims/ledger.sqlite"
 VALUED = {
     "--tier": ("standard", TIERS, "how much to simulate"),
     "--device": ("cpu", "DEVICE", "torch device: cpu (default), cuda, cuda:1"),
@@ -41,13 +43,13 @@ VALUED = {
     "--report-dir": (
         None,
         "DIR",
-        f"where the report goes (default {LATEST}, or {PART} if the report in {LATEST} has claims "
-        "that this run left out)",
+        f"where the report goes (default {LATEST} in pytest's rootdir, or {PART} if the report in "
+        f"{LATEST} has claims that this run left out)",
     ),
     "--ledger": (
-        ".recall-claims/ledger.sqlite",
+        None,
         "FILE",
-        "evidence kept between runs (default .recall-claims/ledger.sqlite)",
+        f"evidence kept between runs (default {LEDGER} in pytest's rootdir)",
     ),
     "--time-limit": (
         None,
@@ -131,15 +133,16 @@ def read(config: pytest.Config) -> Options:
     Raises:
         ValueError: a value makes no sense, or two options do not go together; it names them.
     """
-    option, root = config.getoption, config.rootpath
-    _refuse_empty_and_impossible(option, root)
+    option, root, here = config.getoption, config.rootpath, config.invocation_params.dir
+    _refuse_empty_and_impossible(option, here)
     worker = getattr(config, "workerinput", None)
     nested = worker is not None or bool(getattr(config.option, "numprocesses", None))
     if option("--dry-run") and nested:
         raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
     if option("--hunt") and option("--dry-run"):
         raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
-    spec, reports, limit = option("--executor"), option("--report-dir"), option("--time-limit")
+    spec, limit = option("--executor"), option("--time-limit")
+    ledger, reports, baseline = option("--ledger"), option("--report-dir"), option("--baseline")
     found = Options(
         tier=option("--tier"),
         seed=worker["claims_seed"] if worker else parse.seed(option("--seed")),
@@ -147,10 +150,10 @@ def read(config: pytest.Config) -> Options:
         budget=parse.budget(option("--error-budget")),
         nested=nested,
         executor=spec,
-        ledger=root / option("--ledger"),
-        reports=root / reports if reports else None,
-        baseline=root / (option("--baseline") or BASELINE),
-        named=bool(option("--baseline")),
+        ledger=here / ledger if ledger else root / LEDGER,
+        reports=here / reports if reports else None,
+        baseline=here / baseline if baseline else root / BASELINE,
+        named=bool(baseline),
         limit=parse.duration(limit, "--time-limit") if limit else math.inf,
         limit_text=limit or "",
         hunt=parse.duration(option("--hunt"), "--hunt") if option("--hunt") else 0.0,
@@ -161,7 +164,7 @@ def read(config: pytest.Config) -> Options:
     return found
 
 
-def _refuse_empty_and_impossible(option: Callable[[str], Any], root: Path) -> None:
+def _refuse_empty_and_impossible(option: Callable[[str], Any], here: Path) -> None:
     """Refuse options without a value, and paths that no system could have."""
     for name in VALUED:
         # Of "--", argparse makes an empty list before Python 3.13, and nothing from then on.
@@ -169,7 +172,7 @@ def _refuse_empty_and_impossible(option: Callable[[str], Any], root: Path) -> No
             raise ValueError(f"{name} needs a value; leave the option out for its default")
     for name in filter(option, PATHS):
         try:
-            (root / option(name)).exists()
+            (here / option(name)).exists()
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", error)
             raise ValueError(f"{name} {option(name)[:100]!r}: {why}; name another one") from error
@@ -196,6 +199,7 @@ def _refuse_places(ledger: Path, reports: Path) -> None:
         ) from error
     try:
         files.refuse_foreign(reports)
+        refuse_old()
         if ledger.is_symlink() or ledger.exists():
             Ledger(ledger).close()
     except (LedgerError, ReportError) as error:

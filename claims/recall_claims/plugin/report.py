@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
@@ -49,23 +50,32 @@ class RunReport:
     kept: str = ""
 
     def __post_init__(self) -> None:
-        self.records: list[ClaimRow] = []
-        self.selected, self.write_error = 0, ""
+        self.by_id: dict[str, ClaimRow] = {}
+        self.selected, self.write_error, self.no_commit = 0, "", ""
         self.written: dict[str, Path] = {}
-        self._origins: list[tuple[int, str, str, str]] = []
+        self._origins: dict[str, tuple[int, str, str]] = {}
         self._papers: dict[str, recording.PaperEntry] = {}
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._clock = time.monotonic()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the records of claim and paper out of a test's report."""
+        """Take the records of claim and paper out of a test's report.
+
+        Of a claim that another plugin runs again the last one counts.
+        """
         entry = getattr(report, "claim_record", None)
         if entry is not None:
-            self.records.append(msgspec.convert(entry, ClaimRow))
+            record = msgspec.convert(entry, ClaimRow)
+            self.by_id[record.id] = record
             if report.__dict__["paper_record"] is not None:  # the first claim of a paper brings it
                 found = msgspec.convert(report.__dict__["paper_record"], recording.PaperEntry)
                 self._papers[found.paper.key] = found
-            self._origins.append((*report.__dict__["claim_origin"], self.records[-1].id))
+            self._origins[record.id] = report.__dict__["claim_origin"]
+
+    @property
+    def records(self) -> list[ClaimRow]:
+        """Those of all claims that have run."""
+        return [*self.by_id.values()]
 
     @property
     def cut(self) -> bool:
@@ -81,7 +91,7 @@ class RunReport:
             SimulationError: a module cannot be imported.
         """
         found = []
-        for _, module, folder, claim in sorted(self._origins):
+        for claim, (_, module, folder) in sorted(self._origins.items(), key=itemgetter(1)):
             if module not in sys.modules and folder not in sys.path:
                 sys.path.insert(0, folder)  # as pytest does
             found.append(find(module, claim)[0])
@@ -119,6 +129,7 @@ class RunReport:
 
     def whole(self) -> Record:
         """All of it, claims ordered by paper, file and id."""
+        name, self.no_commit = commit(self.root)
         return recording.suite(
             self.settings,
             sorted(self.records, key=lambda r: (r.source.paper, r.file, r.id)),
@@ -128,25 +139,27 @@ class RunReport:
             wall_seconds=time.monotonic() - self._clock,
             ahead=max(0, self.selected - len(self.records)),
             command=shlex.join(["pytest", *sys.argv[1:]]),
-            commit=commit(self.root),
+            commit=name,
         )
 
 
-def commit(root: Path) -> str | None:
+def commit(root: Path) -> tuple[str | None, str]:
     """Return the commit that is checked out, with a plus sign if tracked files differ from it.
 
-    None where there is no git or no repository.
+    None where git names none, and why, in the words of git.
     """
 
     def git(*arguments: str) -> str:
-        command = ["git", *arguments]
-        return subprocess.check_output(command, cwd=root, stderr=subprocess.DEVNULL, text=True)
+        command = ["git", "--no-optional-locks", *arguments]
+        return subprocess.check_output(command, cwd=root, stderr=subprocess.PIPE, text=True)
 
     try:
         name = git("rev-parse", "--short=10", "HEAD").strip()
-        return name + "+" * bool(git("status", "--porcelain", "--untracked-files=no"))
-    except (OSError, subprocess.CalledProcessError):
-        return None
+        return name + "+" * bool(git("status", "--porcelain", "--untracked-files=no")), ""
+    except OSError as error:
+        return None, str(error)
+    except subprocess.CalledProcessError as error:
+        return None, " ".join(error.stderr.split())
 
 
 def put_aside(record: Record) -> Iterator[str]:

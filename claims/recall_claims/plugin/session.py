@@ -167,7 +167,7 @@ class ClaimSession:
         file = os.path.relpath(self._root / entry.file, self._called_from)
         text = entry.replay.replace(entry.file, shlex.quote(file), 1)
         ledger = self.asked.ledger
-        if ledger != self._root / options.VALUED["--ledger"][0]:
+        if ledger != self._root / options.LEDGER:
             text += f" --ledger {shlex.quote(str(ledger))}"
         return structs.replace(entry, replay=text)
 

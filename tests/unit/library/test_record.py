@@ -88,14 +88,19 @@ def test_the_commit_has_a_sign_for_uncommitted_changes_and_is_none_outside_a_rep
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert commit(tmp_path) is None
+    assert commit(tmp_path)[0] is None
     name = saved(tmp_path, {"file": "old"})
     (tmp_path / "untracked").write_text("new")
-    assert commit(tmp_path) == name[:10]
+    assert commit(tmp_path)[0] == name[:10]
     (tmp_path / "file").write_text("new")
-    assert commit(tmp_path) == f"{name[:10]}+"
+    assert commit(tmp_path)[0] == f"{name[:10]}+"
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    none, why = commit(tmp_path)
+    assert none is None
+    assert "dubious ownership" in why
+    assert "git config --global --add safe.directory" in why
     monkeypatch.setenv("PATH", "")
-    assert commit(tmp_path) is None
+    assert commit(tmp_path)[0] is None
 
 
 @pytest.fixture
