@@ -19,9 +19,9 @@ digits that it is written with. With a per cent sign it is a distance from the t
 ratio, |x| of anything else.
 
 Every other result in such a page is an error: `N of M`, a number with a decimal point, a per cent
-sign or a negative exponent; in backticks, one with a decimal point, unless a letter, `=` or `<` is
-beside it. What a row with `none` quotes is of no record; if it ends with `...`, so is the rest of
-its paragraph; if it is a heading, so is its section.
+sign or a negative exponent, in backticks as well unless a letter, `=` or `<` is next to it. What a
+row with `none` quotes is of no record; if it ends with `...`, so is the rest of its paragraph; if
+it is a heading, so is its section.
 """
 
 import math
@@ -54,7 +54,7 @@ _FIGURE = re.compile(rf"{_NUMBER}|\b(?i:{_VERDICTS})\b")
 _RESULT = re.compile(rf"{_NUMBER}(\s+of\s+(?:the\s+)?\d)?")
 _LITERAL = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|\d{4}\.\d{5}", re.DOTALL)
 """Code, formulas and sizes, links, and numbers of papers."""
-_DECIMAL = re.compile(r"`[^A-Za-z=<`]*\d\.\d[^A-Za-z=<`]*`")
+_BARE = re.compile(r"`[^A-Za-z=<`]*\d(?:\.\d|e-\d|%)[^A-Za-z=<`]*`")
 _CLAIM = re.compile(r"([\w.-]+)(?:\[(.*?)\])?")
 
 
@@ -296,7 +296,7 @@ def unquoted(page: str, quoted: Sequence[tuple[str, bool]]) -> list[str]:
             spans = [(0, end - begin)] if whole else [f.span() for f in figures(page[begin:end])]
             for first, last in spans:
                 left = left[: begin + first] + " " * (last - first) + left[begin + last :]
-    left = _LITERAL.sub(lambda m: m[0] if _DECIMAL.fullmatch(m[0]) else " ", left)
+    left = _LITERAL.sub(lambda m: m[0] if _BARE.fullmatch(m[0]) else " ", left)
     return [m[0] for m in _RESULT.finditer(left) if m[1] or {*".%e"} & {*m[0]}]
 
 

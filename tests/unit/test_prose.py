@@ -1,5 +1,6 @@
 """Pages keep the rules of CONTRIBUTING, and the check notices what breaks them."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,10 @@ def test_every_page_keeps_the_rules(page: Path) -> None:
 def test_a_fault_is_noticed(text: str, says: str) -> None:
     found = prose.faults(text)
     assert any(says in fault for fault in found) if says else not found
+
+
+@pytest.mark.parametrize("paper", sorted((prose.ROOT / "claims/papers").glob("*.toml")))
+def test_what_a_paper_is_said_to_state_keeps_the_rules(paper: Path) -> None:
+    said = tomllib.loads(paper.read_text(encoding="utf-8"))
+    texts = [said.get("summary", ""), *(one["text"] for one in said["statements"])]
+    assert [fault for text in texts for fault in prose.faults(text)] == []
