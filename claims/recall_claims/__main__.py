@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import importlib.util
 import json
@@ -145,6 +146,8 @@ def _check(options: argparse.Namespace) -> int:
 def new(name: str, parent: Path) -> Path:
     """Write a small working paper to a new folder of this name, and return the folder.
 
+    Git ignores ledger and reports, unless the parent folder says already what it ignores.
+
     Raises:
         ValueError: the name is not one that Python can import, or means something already.
         OSError: the folder exists, or cannot be written.
@@ -159,6 +162,8 @@ def new(name: str, parent: Path) -> Path:
     if name in ("theory", *papers()) or importlib.util.find_spec(name) is not None:
         raise ValueError(f"{name!r} names a paper or a Python module already; choose another name")
     folder.mkdir(parents=True)
+    with contextlib.suppress(FileExistsError), (parent / ".gitignore").open("x") as ignored:
+        ignored.write("__pycache__/\n.recall-claims/\nreports/*/\n")
     (folder / "__init__.py").touch()
     for file in TEMPLATES:
         template = resources.files("recall_claims") / "new_paper" / f"{file}.j2"

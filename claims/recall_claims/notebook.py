@@ -41,7 +41,8 @@ def run(
 
     Args:
         claim: as it is imported from its file, such as
-            ``from claims.attention.test_signal import trigger_score``.
+            ``from claims.attention.test_signal import trigger_score``, once its papers are added,
+            which a conftest.py does in pytest, and here ``import claims.papers``.
         tier: "smoke", "standard" or "full".
         seed: of the suite.
         ledger: where evidence is kept and looked for. A claim that is written in a notebook draws

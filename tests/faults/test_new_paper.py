@@ -88,6 +88,7 @@ def test_guide_shows_what_is_written(tmp_path: Path) -> None:
     files = [path.read_text(encoding="utf-8") for path in (tmp_path / "hopfield").iterdir()]
     blocks = [block.split("```")[0] for block in GUIDE.split("```python\n")[1:]]
     assert len(blocks) == 3
+    assert ".recall-claims/" in (tmp_path / ".gitignore").read_text(encoding="utf-8")
     for block in blocks:
         assert any(block in text for text in files), block
     code = [

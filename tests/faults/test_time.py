@@ -41,7 +41,11 @@ def test_a_dry_run_tells_the_plan_and_simulates_nothing(
     assert "plus 2 claims whose time is unknown." in " ".join(plan.split())
     ours = plan.partition("claims: tier")[2].partition("warnings summary")[0]
     assert max(len(line) for line in ours.splitlines() if not line.startswith("rootdir")) <= 80
-    needed = int(row(suite.run("--dry-run=pilot").text, "tiny.one")[6])
+    slim = row(suite.run("--dry-run=pilot").text, "tiny.one")
+    assert slim[1:3] == ["16-512", "96"]
+    assert slim[5] == "in", "and their seconds"
+    needed = int(slim[4])
+    monkeypatch.setenv("COLUMNS", "200")
     assert not (suite.folder / ".recall-claims").exists()
     assert not (suite.folder / "reports").exists()
 
@@ -99,6 +103,8 @@ def test_line_is_seen_on_a_terminal(suite: Suite) -> None:
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     assert re.search(r"0 of 2 claims decided, none fails.* tiny.one, round ", shown)
     assert re.search(r"1 of 2 claims decided, none fails.* tiny.two, round ", shown)
+    assert re.search(r"\sSUPPORTED tiny.one \S+ \[.*\sSUPPORTED tiny.two \S+ \[", shown, re.DOTALL)
+    assert suite.file not in shown, "names stand for dots"
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") > 0  # the cursor is back
 
 

@@ -205,7 +205,21 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     console = Console(file=shown, width=reporter._tw.fullwidth, force_terminal=reporter.isatty)
     seconds = state.forecast.ahead(item.claim.id for item in ahead)
-    state.progress = ProgressLine(console, len(ahead), seconds, state.workers)
+    names = reporter.verbosity == 0 and not state.asked.nested
+    state.progress = ProgressLine(console, len(ahead), seconds, state.workers, names=names)
+    if names:
+        reporter.showfspath = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_teststatus(
+    report: pytest.TestReport, config: pytest.Config
+) -> Generator[None, tuple[str, str, str], tuple[str, str, str]]:
+    """Spare the dots of claims whose names and verdicts are printed as they are found."""
+    category, letter, word = yield
+    progress = config.stash[SESSION].progress
+    named = progress is not None and progress.names and hasattr(report, "claim_record")
+    return (category, "", "") if named else (category, letter, word)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

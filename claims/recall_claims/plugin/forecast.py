@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column
+from rich.text import Text
 
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence.cost import Costs
@@ -92,17 +93,25 @@ class ProgressLine:
     """Progress of a run: claims decided of all, claims that fail, and the time left.
 
     On a terminal it is one live line, with the block that has come in last. Elsewhere, such as in a
-    log, it is a line every minute. pytest prints the claims in their files' order meanwhile.
+    log, it is a line every minute. Verdicts are printed as they are found, if `names` says so.
 
     Args:
         claims: how many there are.
         ahead: expected seconds of one core, by claim, as far as they are known.
         workers: that share them.
+        names: whether claims are named here, with their verdicts, and not by pytest.
     """
 
     def __init__(
-        self, console: Console, claims: int, ahead: Mapping[str, float], workers: int
+        self,
+        console: Console,
+        claims: int,
+        ahead: Mapping[str, float],
+        workers: int,
+        *,
+        names: bool = False,
     ) -> None:
+        self.names = names
         self._ahead, self._workers, self._known = dict(ahead), workers, bool(ahead)
         self._claims, self._done, self._failing = claims, set[str](), set[str]()
         self._console, self._next = console, time.monotonic() + MINUTE
@@ -137,8 +146,10 @@ class ProgressLine:
         left = sum(self._ahead.values()) / self._workers
         return f"{told}; about {f'{left / 60:.0f} min' if left > 90 else f'{left:.0f} s'} left"
 
-    def decided(self, claim: str, *, passes: bool) -> None:
-        """Count a claim that has come to its verdict."""
+    def decided(self, claim: str, told: str = "", *, passes: bool) -> None:
+        """Count a claim that has come to its verdict, and print what is told of it."""
+        if self.names:
+            self._console.print(Text(told), soft_wrap=True)
         self._done.add(claim)
         self._ahead.pop(claim, None)
         if not passes:
@@ -148,9 +159,13 @@ class ProgressLine:
         """Take the line away, so that pytest can print what has become of a claim."""
         self._done.add(claim)
         self._ahead.pop(claim, None)
-        self._progress.stop()
+        self._stop()
 
     def close(self) -> None:
         """The run is over."""
-        self._progress.stop()
+        self._stop()
         self._console.file.close()
+
+    def _stop(self) -> None:
+        if self._console.is_terminal:  # elsewhere that would print an empty line
+            self._progress.stop()

@@ -22,7 +22,10 @@ from recall_claims.model.region import Component, Interval, Region
 from recall_claims.plugin.forecast import Forecast
 from recall_reports import phrases
 
-HEADERS = ("cells", "replicates", "in ledger", "to draw", "seconds")
+HEADERS = ("cells", "replicates", "in ledger", "to draw", "seconds", "needed")
+SLIM = ("replicates", "to draw", "seconds", "needed")
+"""What a pilot says in fewer columns than WIDE: names do not break."""
+WIDE = 100
 PILOT = 128
 """Replicates of a pilot, at least: of fewer, t intervals are far wider than their number says."""
 
@@ -43,15 +46,15 @@ def print_plan(
     settings = forecast.settings
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("claim", overflow="fold")
-    for header in (*HEADERS, *["needed"] * pilot):
+    headers = HEADERS[:-1] if not pilot else HEADERS if console.width >= WIDE else SLIM
+    for header in headers:
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
     needs = [[_needed(claim, forecast)] if pilot else [] for claim in ready]  # tells costs, too
     takes = [_expected(claim, forecast) for claim in ready]
     for claim, need, (there, lacks, seconds) in zip(ready, needs, takes, strict=True):
         first, last = claim.replicates[settings.tier]
-        table.add_row(
-            claim.id,
+        told = (
             str(len(claim.cells[settings.tier])),
             f"{first}-{last}" if first < last else str(first),
             str(there),
@@ -59,6 +62,8 @@ def print_plan(
             "–" if seconds is None else f"{seconds:.0f}",
             *need,
         )
+        named = dict(zip(HEADERS, told, strict=False))
+        table.add_row(claim.id, *(named[header] for header in headers))
     if ready:
         console.print(table)
     known = [seconds for _, _, seconds in takes if seconds is not None]

@@ -23,7 +23,7 @@ from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.edited import Edits
 from recall_claims.plugin.forecast import Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
-from recall_reports import phrases
+from recall_reports import figures, phrases
 from recall_reports.record import ClaimRow, certificates
 
 SESSION = pytest.StashKey["ClaimSession"]()
@@ -146,8 +146,12 @@ class ClaimSession:
     def _decided(self, running: Running) -> None:
         decision = running.round.look.decision
         if self.progress is not None and decision is not None:
-            passes = recording.passes(running.claim, decision.verdict)
-            self.progress.decided(running.claim.id, passes=passes)
+            claim = running.claim
+            passes = recording.passes(claim, decision.verdict)
+            word = recording.said(decision.verdict, exploratory=claim.exploratory)
+            found = figures.finding(recording.component(decision.headline))
+            told = f"{word}{', as expected' * (passes and word == 'REFUTED')} {claim.id} {found}"
+            self.progress.decided(claim.id, told, passes=passes)
 
     @cached_property
     def edits(self) -> Edits:

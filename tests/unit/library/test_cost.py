@@ -70,3 +70,7 @@ def test_without_a_terminal_there_is_a_plain_line_a_minute(monkeypatch: pytest.M
     for block in range(4):
         line("b", 1, block, 12)
     assert written.getvalue() == 2 * "\n0 of 3 claims decided, none fails\n"
+    line.names = True
+    line.decided("b", "SUPPORTED b 1.000 [0.990, 1.010]", passes=True)
+    line.finish("b")
+    assert written.getvalue().endswith("fails\nSUPPORTED b 1.000 [0.990, 1.010]\n")
