@@ -106,7 +106,8 @@ def _needs(claim: ClaimRow) -> str:
         return "more than can be said: an estimate is too near an edge, or has no bounds."
     count = float(f"{factor * max(cell.replicates for cell in claim.cells):.1e}")
     return (
-        f"about {figures.number(count)} replicates of a cell, {factor:.2g} times as many: at "
+        f"about {figures.number(count)} replicates of a cell, {factor:.2g} times as many "
+        f"({phrases.seconds(factor * claim.seconds)} of one core, if every cell has them): at "
         "this spread their bounds would lie inside the region, or beyond an edge."
     )
 

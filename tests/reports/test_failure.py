@@ -57,3 +57,7 @@ def test_what_may_be_wrong_is_the_simulation_too_and_a_control_may_be_what_data_
 def test_what_is_decided_or_lies_between_sizes_needs_nothing() -> None:
     assert needs((1.1, 0.01, (0.9, 1.3))) == ""
     assert needs((1.2, 0.25, (0.9, 1.3)), locates=True) == ""
+
+
+def test_replicates_that_are_needed_have_their_seconds() -> None:
+    assert "(2 min 06 s of one core, if every cell has them)" in needs((1.0, 0.25, (0.9, 1.3)))

@@ -149,8 +149,8 @@ class ClaimSession:
             claim = running.claim
             passes = recording.passes(claim, decision.verdict)
             word = recording.said(decision.verdict, exploratory=claim.exploratory)
-            found = figures.finding(recording.component(decision.headline))
-            told = f"{word}{', as expected' * (passes and word == 'REFUTED')} {claim.id} {found}"
+            word = phrases.AS_EXPECTED if passes and word == "REFUTED" else word
+            told = f"{word} {claim.id} {figures.finding(recording.component(decision.headline))}"
             self.progress.decided(claim.id, told, passes=passes)
 
     @cached_property
