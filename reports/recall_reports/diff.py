@@ -83,6 +83,11 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
     before = {claim.id: claim for claim in old.claims}
     after = {claim.id: claim for claim in new.claims}
     same_tier = old.suite.tier == new.suite.tier
+    versions = "".join(
+        f"; {name} {old.suite.versions.get(name)}, now {new.suite.versions.get(name)}"
+        for name in old.suite.versions | new.suite.versions
+        if old.suite.versions.get(name) != new.suite.versions.get(name)
+    )
     found = [*_edited(old, new)]
     for name in before | after:
         was, now = before.get(name), after.get(name)
@@ -95,7 +100,7 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
             found += _judged(was, now, same_tier)
             registered = same_tier and was.registration == now.registration
             same_draws = registered and old.suite.seed == new.suite.seed
-            found += _moved(was, now, same_draws)
+            found += _moved(was, now, same_draws, versions)
     told = {change.claim for change in found}
     shown = {claim.file for claim in (*old.claims, *new.claims) if claim.id in told}
     others = [f for f in files if f not in shown or not PurePosixPath(f).match("test_*.py")]
@@ -133,8 +138,11 @@ def _judged(was: ClaimRow, now: ClaimRow, same_tier: bool) -> Iterator[Change]:
         yield Change(Kind.ANEW, now.id, was.registration or "–", now.registration or "–")
 
 
-def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool) -> list[Change]:
-    """Name the component that moved most, in widths of the difference's interval, if any did."""
+def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool, versions: str) -> list[Change]:
+    """Name the component that moved most, in widths of the difference's interval, if any did.
+
+    `versions`: which differ, if any do.
+    """
     before = {component.name: component for component in was.components}
     moves: list[tuple[float, Change]] = []
     for component in now.components:
@@ -153,7 +161,7 @@ def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool) -> list[Change]:
         beyond = low > 0 or high < 0
         if abs(step) > rounding and (beyond or same_draws):
             name = phrases.component_name(now, component, component.params)
-            why = "beyond chance" if beyond else "same seed, so not chance"
+            why = "beyond chance" if beyond else f"same seed, so not chance{versions}"
             note = f"{name}: difference {figures.with_interval(step, Range.of(low, high))}, {why}"
             findings = figures.finding(earlier), figures.finding(component)
             share = abs(step) / ((high - low) or abs(step))

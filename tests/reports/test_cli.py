@@ -102,6 +102,14 @@ def test_an_older_record_that_declares_less_is_no_edit(report: Record) -> None:
     assert diff.changes(report, sample.record()) == []
 
 
+def test_what_chance_did_not_move_other_versions_may_have(report: Record) -> None:
+    other = sample.later()
+    other.suite.versions = report.suite.versions | {"numpy": "99.1"}
+    notes = [change.note for change in diff.changes(report, other)]
+    told = f"same seed, so not chance; numpy {report.suite.versions.get('numpy')}, now 99.1"
+    assert any(note.endswith(told) for note in notes)
+
+
 def test_a_comment_has_a_length_that_is_accepted(report: Record) -> None:
     found = diff.changes(report, report, [f"{'*' * 5000}{number}" for number in range(1000)])
     text = diff.markdown(found)

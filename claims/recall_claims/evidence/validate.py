@@ -12,7 +12,9 @@ from recall_claims.evidence.block import MOST_NAMES, BlockKey, BlockResult
 from recall_claims.judge.methods import Array
 
 LONGEST_NAME = 200
-TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
+ZERO = 1e-12
+"""Amount by which rounding may move a figure that is 0 but for rounding."""
+TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 """Share of the largest figure by which rounding may move a figure on another processor."""
 
 
@@ -56,7 +58,7 @@ def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -
 
 
 def difference(
-    kept: Mapping[str, Array], again: Mapping[str, Array], dtype: str, floor: float = 0.0
+    kept: Mapping[str, Array], again: Mapping[str, Array], dtype: str, floor: float = ZERO
 ) -> str | None:
     """Describe how two results for one block differ by more than rounding; None if they do not.
 

@@ -17,6 +17,7 @@ import pytest
 
 from recall_claims.evidence.block import FORM, pack, unpack
 from recall_claims.evidence.ledger import SPENT, BlockKey, BlockResult, EvidenceSet, Ledger
+from recall_claims.evidence.merging import merge
 from recall_claims.evidence.validate import fault
 from recall_claims.model.errors import LedgerError, SimulationError
 
@@ -48,6 +49,25 @@ def test_a_ledger_is_looked_at_and_filled_under_one_lock(tmp_path: Path) -> None
 
     Watched(tmp_path / "ledger.sqlite").__exit__(None, None, None)
     assert locked == [True, True], "before and after"
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "merges"),
+    [(1e-15, 1.9e-15, True), (0.8, 0.8 + 2e-10, True), (0.8, 0.8 + 1e-6, False)],
+)
+def test_what_another_processor_rounds_is_no_contradiction(
+    tmp_path: Path, here: float, there: float, merges: bool
+) -> None:
+    """AVX2 and SSE differ so: in errors of identities, and by 1.7e-10 in G.optimal-spread."""
+    paths = [tmp_path / "here", tmp_path / "there"]
+    for path, value in zip(paths, (here, there), strict=True):
+        with Ledger(path) as ledger:
+            ledger.put(KEY, BlockResult({"v": np.full(2, value)}, 0.1))
+    if merges:
+        assert merge(paths, tmp_path / "both") == 1
+    else:
+        with pytest.raises(LedgerError, match="have different results for block 0"):
+            merge(paths, tmp_path / "both")
 
 
 def test_a_kept_block_is_not_replaced(ledger: Ledger) -> None:
