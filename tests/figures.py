@@ -26,6 +26,7 @@ it is a heading, so is its section.
 
 import math
 import re
+import statistics
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -150,6 +151,15 @@ ROUNDED = {"at-least": ROUND_FLOOR} | dict.fromkeys(
 """Fields that are rounded so that they stay true; others are rounded to the nearest."""
 DISTANCES = ("within", "tolerance", "resolution")
 """Fields that say how far something is from the theory, and not where it is."""
+
+
+def noticed(record: Record, *, locates: bool) -> float:
+    """Return the median error that supported claims on ratios would have noticed."""
+    found = [c for c in summary.split(record)[0] if c.verdict == c.expected == "SUPPORTED"]
+    ratios = [c for c in found if (c.rule.scale, c.rule.locates) == ("ratio", locates)]
+    return statistics.median(c.resolution for c in ratios if c.resolution is not None)
+
+
 SUITE: dict[str, Callable[[Record], Any]] = {
     "claims": lambda r: len(r.claims),
     "theorems": lambda r: len(summary.split(r)[0]),
@@ -157,6 +167,8 @@ SUITE: dict[str, Callable[[Record], Any]] = {
     "decided": lambda r: sum(claim.state == "DECIDED" for claim in summary.split(r)[0]),
     "controls": lambda r: summary.controls(r)[1],
     "refuted-controls": lambda r: summary.controls(r)[0],
+    "noticed-in-means": lambda r: noticed(r, locates=False),
+    "noticed-in-sizes": lambda r: noticed(r, locates=True),
     "core-minutes": lambda r: r.suite.seconds / 60,
     "core-hours": lambda r: r.suite.seconds / 3600,
     "seed": lambda r: r.suite.seed,
