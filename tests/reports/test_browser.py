@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize, expect, sync
 
 from recall_reports import formula, html, phrases
 from recall_reports.record import Record
-from recall_reports.record.files import validated
+from recall_reports.record.files import load, validated
 from tests.reports import builders, sample
 from tests.reports import test_hostile as hostile
 
@@ -21,6 +21,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 WIDE, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=390, height=844)
 FOLDED = ".claim > template"
 SHOWN = ".claim:not([hidden])"
+BASELINE = Path(__file__).parents[2] / "reports" / "baseline.json"
 DOMINANT = "[id='A.dominant-noise']"
 
 
@@ -97,6 +98,19 @@ def test_the_search_and_a_picture_are_on_the_first_screen(tab: Page, report: Rec
     tab.set_content(html.render(report))
     expect(tab.locator("input[type=search]")).to_be_in_viewport()
     expect(tab.locator(".findings svg").first).to_be_in_viewport()
+
+
+def test_the_page_of_the_baseline_is_short_and_has_few_elements(
+    browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(html.render(load(BASELINE)), encoding="utf-8")
+    with browser.new_page(viewport=ViewportSize(width=1280, height=900)) as tab:
+        tab.goto(file.as_uri())
+        expect(tab.locator("input[type=search]")).to_be_in_viewport()
+        expect(tab.locator(".findings svg").first).to_be_in_viewport(ratio=1)
+        assert tab.evaluate("document.documentElement.scrollHeight") <= 20_000
+        assert tab.locator("*").count() <= 10_000
 
 
 def test_a_mark_fades_with_its_claim_and_opens_it(tab: Page) -> None:
