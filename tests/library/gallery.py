@@ -11,9 +11,20 @@ HEAD = """# A theorem of each kind, in ten lines or so
 
 Thirteen known theorems of other fields as claims, for authors who look for an example of a rule.
 [rules.md](rules.md) says which rule fits which theorem. `theorem` is `rc.claim` with a source, a
-`why` and 1,024 to 32,768 replicates. `each` calls a function with every replicate's generator.
-Both helpers are in `tests/library/zoo/__init__.py`, and fourteen more theorems are in the files
-next to it. All are judged under five seeds, and every planted error is refuted.
+`why` and 1,024 to 32,768 replicates, made in `tests/library/zoo/__init__.py`. Fourteen more
+theorems are in the files next to it. All are judged under five seeds, and every planted error is
+refuted.
+
+Four kinds of theorem have no rule of their own:
+
+- **Where an optimum lies**: return the values at some candidates, and let `WinnerShare` say which
+  is the largest. Between the candidates nothing is shown.
+- **Growth with a logarithm**: predict it in full, as below for coupons. `Exponents` cannot tell a
+  logarithm from a small power.
+- **Independence**: `MeanDifference` of a product of two centred observables from 0 shows that they
+  are uncorrelated, and no more.
+- **One fixed data set**: make it at the top level of a module. Within a function a fixed seed is
+  refused, and the claim is about that data set alone.
 """
 SHOWN = (
     *("coupons", "gaps", "least_norm", "johnson_lindenstrauss", "last_coupon", "chi_squared"),

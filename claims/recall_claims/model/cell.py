@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     import torch
@@ -163,6 +164,14 @@ class Block:
     def replicates(self) -> int:
         """Number of replicates in the block."""
         return len(self.rngs)
+
+    def each(self, function: Callable[[np.random.Generator], Any]) -> npt.NDArray[np.float64]:
+        """Call a function with the generator of each replicate; return its values, (replicates,).
+
+        >>> Block((np.random.default_rng(0),) * 2, "cpu", "float64").each(lambda rng: 3).tolist()
+        [3.0, 3.0]
+        """
+        return np.array([function(rng) for rng in self.rngs], dtype=np.float64)
 
     def draw(self, function: Callable[..., T], parameters: Mapping[str, Any], **more: Any) -> T:
         """Call `function` with the block's generators and a cell's parameters.

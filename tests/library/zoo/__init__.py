@@ -1,10 +1,8 @@
 """Theorems of other fields as claims, each with a planted error that its data must refute."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 import recall_claims as rc
@@ -18,8 +16,3 @@ theorem = partial(
     why="as narrow as some thousand replicates resolve",
     replicates=(1024, 32768),
 )
-
-
-def each(block: rc.Block, of: Callable[[np.random.Generator], Any]) -> Array:
-    """Apply a function to each replicate's generator."""
-    return np.array([of(rng) for rng in block.rngs], dtype=float)

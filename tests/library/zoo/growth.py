@@ -6,7 +6,7 @@ import numpy as np
 
 import recall_claims as rc
 
-from . import Array, each, theorem
+from . import Array, theorem
 
 NEAR = rc.Region(0.94, 1.06)
 
@@ -20,7 +20,7 @@ NEAR = rc.Region(0.94, 1.06)
 )
 def half_life(cell: rc.Cell, block: rc.Block) -> Array:
     """The median of n exponential times tends to log 2 in the mean."""
-    return each(block, lambda rng: np.median(rng.exponential(size=cell["n"])))
+    return block.each(lambda rng: np.median(rng.exponential(size=cell["n"])))
 
 
 @theorem(
@@ -34,8 +34,8 @@ def half_life(cell: rc.Cell, block: rc.Block) -> Array:
 def wishart_edge(cell: rc.Cell, block: rc.Block) -> Array:
     """The largest eigenvalue of a sample covariance of n / 2 coordinates tends to 2.914."""
     n = cell["n"]
-    return each(
-        block, lambda rng: np.linalg.norm(rng.normal(size=(n // 2, n)) / math.sqrt(n), 2) ** 2
+    return block.each(
+        lambda rng: np.linalg.norm(rng.normal(size=(n // 2, n)) / math.sqrt(n), 2) ** 2
     )
 
 
@@ -51,8 +51,8 @@ def spike(cell: rc.Cell, block: rc.Block) -> Array:
     """The first eigenvector finds a spike s up to (1 - g / s^2) / (1 + g / s), where g = p / n."""
     n = cell["n"]
     scales = np.sqrt(1 + cell["spike"] * (np.arange(n // 2) == 0))[:, None]
-    return each(
-        block, lambda rng: np.linalg.svd(scales * rng.normal(size=(n // 2, n)))[0][0, 0] ** 2
+    return block.each(
+        lambda rng: np.linalg.svd(scales * rng.normal(size=(n // 2, n)))[0][0, 0] ** 2
     )
 
 
@@ -78,7 +78,7 @@ def hopfield(cell: rc.Cell, block: rc.Block) -> Array:
             state = np.where(stored.T @ (stored @ state) > cell["patterns"] * state, 1.0, -1.0)
         return bool(state @ stored[0] > 0.9 * n)
 
-    return each(block, recalled)
+    return block.each(recalled)
 
 
 @theorem(
@@ -89,7 +89,7 @@ def hopfield(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def random_walk(cell: rc.Cell, block: rc.Block) -> Array:
     """A random walk gets as far as the square root of its steps, sqrt(2 steps / pi)."""
-    return each(block, lambda rng: abs(2 * rng.binomial(cell["steps"], 0.5) - cell["steps"]))
+    return block.each(lambda rng: abs(2 * rng.binomial(cell["steps"], 0.5) - cell["steps"]))
 
 
 def crowd(cell: rc.Cell) -> float:
@@ -98,7 +98,7 @@ def crowd(cell: rc.Cell) -> float:
 
 def shared(cell: rc.Cell, block: rc.Block) -> Array:
     people, days = cell["people"], cell["days"]
-    return each(block, lambda rng: np.unique(rng.integers(days, size=people)).size < people)
+    return block.each(lambda rng: np.unique(rng.integers(days, size=people)).size < people)
 
 
 @theorem(
@@ -136,7 +136,7 @@ def birthday_exponent(cell: rc.Cell, block: rc.Block) -> Array:
 def hoeffding(cell: rc.Cell, block: rc.Block) -> Array:
     """A mean of n coins exceeds 1/2 + t at most with probability exp(-2 n t^2)."""
     n = cell["n"]
-    return each(block, lambda rng: rng.binomial(n, 0.5) >= n * (0.5 + cell["t"]))
+    return block.each(lambda rng: rng.binomial(n, 0.5) >= n * (0.5 + cell["t"]))
 
 
 @theorem(
@@ -178,7 +178,7 @@ def parseval(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
         energy = (abs(np.fft.fft(values)) ** 2).sum() / (values**2).sum()
         return energy / cell["n"] - 1, energy - 1
 
-    error, unscaled = each(block, off).T
+    error, unscaled = block.each(off).T
     return {"error": error, "unscaled": unscaled}
 
 
@@ -201,5 +201,5 @@ DICE = ((2, 4, 9), (1, 6, 8), (3, 5, 7))
 def dice(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     """Each of the dice 2 4 9, 1 6 8 and 3 5 7 shows more than the next with probability 5/9."""
     one, next_one = DICE[cell["first"]], DICE[(cell["first"] + 1) % 3]
-    wins = each(block, lambda rng: rng.choice(one) > rng.choice(next_one))
+    wins = block.each(lambda rng: rng.choice(one) > rng.choice(next_one))
     return {"first": wins, "second": 1 - wins}

@@ -6,7 +6,7 @@ import numpy as np
 
 import recall_claims as rc
 
-from . import Array, each, theorem
+from . import Array, theorem
 
 NEAR = rc.Region(0.94, 1.06)
 RATE = rc.ProportionDifference(rc.Region(-0.04, 0.04))
@@ -22,7 +22,7 @@ RATE = rc.ProportionDifference(rc.Region(-0.04, 0.04))
 def coupons(cell: rc.Cell, block: rc.Block) -> Array:
     """All of n coupons were drawn after n log n + 0.577 n draws."""
     n = cell["n"]
-    return each(block, lambda rng: np.unique(rng.integers(n, size=40 * n), True)[1].max() + 1)
+    return block.each(lambda rng: np.unique(rng.integers(n, size=40 * n), True)[1].max() + 1)
 
 
 @theorem(
@@ -34,7 +34,7 @@ def coupons(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def derangements(cell: rc.Cell, block: rc.Block) -> Array:
     """A permutation has no fixed point with probability 1 / e, but for 1 / n!."""
-    return each(block, lambda rng: (rng.permutation(cell["n"]) != np.arange(cell["n"])).all())
+    return block.each(lambda rng: (rng.permutation(cell["n"]) != np.arange(cell["n"])).all())
 
 
 @theorem(
@@ -46,7 +46,7 @@ def derangements(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def gaps(cell: rc.Cell, block: rc.Block) -> Array:
     """The longest of n random parts of an interval is (log n + 0.577) / n of it."""
-    return each(block, lambda rng: rng.dirichlet(np.ones(cell["n"])).max())
+    return block.each(lambda rng: rng.dirichlet(np.ones(cell["n"])).max())
 
 
 @theorem(
@@ -58,7 +58,7 @@ def gaps(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def no_return(cell: rc.Cell, block: rc.Block) -> Array:
     """A walk of 2 n steps never returns with the probability C(2n, n) / 4^n of being back then."""
-    return each(block, lambda rng: np.cumsum(rng.choice((-1, 1), 2 * cell["n"])).all())
+    return block.each(lambda rng: np.cumsum(rng.choice((-1, 1), 2 * cell["n"])).all())
 
 
 @theorem(
@@ -75,7 +75,7 @@ def least_norm(cell: rc.Cell, block: rc.Block) -> Array:
         design = rng.normal(size=(cell["n"], cell["p"]))
         return float(np.linalg.lstsq(design, design[:, 0])[0][0])
 
-    return each(block, kept)
+    return block.each(kept)
 
 
 @theorem(
@@ -96,4 +96,4 @@ def arc_cosine(cell: rc.Cell, block: rc.Block) -> Array:
         other = c * one + math.sqrt(1 - c * c) * other
         return float((np.maximum(one, 0) * np.maximum(other, 0)).mean())
 
-    return each(block, kernel)
+    return block.each(kernel)

@@ -8,7 +8,7 @@ from recall_claims.judge.methods import Method
 from recall_claims.judge.rules import Sample
 from recall_claims.model.region import Interval
 
-from . import Array, each, theorem
+from . import Array, theorem
 
 
 @dataclass(frozen=True)
@@ -45,4 +45,4 @@ class Tail(rc.MeanDifference):
 )
 def waiting(cell: rc.Cell, block: rc.Block) -> Array:
     """An exponential time of mean m is above t with probability exp(-t / m)."""
-    return each(block, lambda rng: rng.exponential(cell["mean"]))
+    return block.each(lambda rng: rng.exponential(cell["mean"]))

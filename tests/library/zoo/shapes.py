@@ -7,7 +7,7 @@ from scipy import stats
 
 import recall_claims as rc
 
-from . import Array, each, theorem
+from . import Array, theorem
 
 NEAR = rc.Region(0.9, 1.1)
 
@@ -21,7 +21,7 @@ NEAR = rc.Region(0.9, 1.1)
 )
 def johnson_lindenstrauss(cell: rc.Cell, block: rc.Block) -> Array:
     """A random projection to k dimensions keeps squared lengths up to a variance of 2 / k."""
-    return each(block, lambda rng: (rng.normal(size=cell["k"]) ** 2).mean())
+    return block.each(lambda rng: (rng.normal(size=cell["k"]) ** 2).mean())
 
 
 @theorem(
@@ -33,7 +33,7 @@ def johnson_lindenstrauss(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def sample_median(cell: rc.Cell, block: rc.Block) -> Array:
     """The median of n normal values has a variance of pi / (2 n), that of the mean is 1 / n."""
-    return each(block, lambda rng: np.median(rng.normal(size=cell["n"])))
+    return block.each(lambda rng: np.median(rng.normal(size=cell["n"])))
 
 
 @theorem(
@@ -45,7 +45,7 @@ def sample_median(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def last_coupon(cell: rc.Cell, block: rc.Block) -> Array:
     """The largest of n exponential times has the median log n - log log 2."""
-    return each(block, lambda rng: rng.exponential(size=cell["n"]).max())
+    return block.each(lambda rng: rng.exponential(size=cell["n"]).max())
 
 
 @theorem(
@@ -57,7 +57,7 @@ def last_coupon(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def cauchy(cell: rc.Cell, block: rc.Block) -> Array:
     """The mean of n Cauchy variables has the law of one: it has no mean to tend to."""
-    return each(block, lambda rng: abs(rng.standard_cauchy(cell["n"]).mean()))
+    return block.each(lambda rng: abs(rng.standard_cauchy(cell["n"]).mean()))
 
 
 @theorem(
@@ -71,7 +71,7 @@ def cauchy(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def chi_squared(cell: rc.Cell, block: rc.Block) -> Array:
     """The sum of n squared normal values has the quantiles of chi-squared."""
-    return each(block, lambda rng: (rng.normal(size=cell["n"]) ** 2).sum())
+    return block.each(lambda rng: (rng.normal(size=cell["n"]) ** 2).sum())
 
 
 @theorem(
@@ -83,7 +83,7 @@ def chi_squared(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def gumbel(cell: rc.Cell, block: rc.Block) -> Array:
     """The largest of n exponential times, less log n, has Gumbel's law, up to 1 / n."""
-    return each(block, lambda rng: rng.exponential(size=cell["n"]).max() - math.log(cell["n"]))
+    return block.each(lambda rng: rng.exponential(size=cell["n"]).max() - math.log(cell["n"]))
 
 
 @theorem(
@@ -102,7 +102,7 @@ def polya(cell: rc.Cell, block: rc.Block) -> Array:
             white += chance * total < white
         return float(white / (cell["draws"] + 2))
 
-    return each(block, share)
+    return block.each(share)
 
 
 @theorem(
@@ -114,7 +114,7 @@ def polya(cell: rc.Cell, block: rc.Block) -> Array:
 )
 def kurtosis(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     """The sum of n uniform values has the kurtosis 3 - 1.2 / n, for cumulants add up."""
-    total = each(block, lambda rng: (rng.random(cell["n"]) - 0.5).sum())
+    total = block.each(lambda rng: (rng.random(cell["n"]) - 0.5).sum())
     return {"second": total**2, "fourth": total**4}
 
 
@@ -128,6 +128,6 @@ def kurtosis(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
 def ratio_of_means(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     """A machine that works and rests for random times works for this share of all time."""
     return {
-        "on": each(block, lambda rng: rng.exponential(cell["on"])),
-        "off": each(block, lambda rng: rng.gamma(2, cell["off"] / 2)),
+        "on": block.each(lambda rng: rng.exponential(cell["on"])),
+        "off": block.each(lambda rng: rng.gamma(2, cell["off"] / 2)),
     }
