@@ -1,7 +1,7 @@
 """Sums and inner products over the tokens of a batch, without the (N, L, d) tensor of its values.
 
 Replicates are laid out one behind the other: row ``r V + v`` of a table belongs to token or label
-``v`` of replicate ``r``, and sequences come sorted by label, so that every label owns one slice.
+``v`` of replicate ``r``. Sequences come sorted by label, so every label owns one slice.
 """
 
 import warnings
@@ -60,7 +60,7 @@ def by_label(batch: Batch) -> Sequences:
 
 
 def occurrences(numbers: torch.Tensor, size: int) -> torch.Tensor:
-    """How often each of 0 to ``size - 1`` occurs among these (n,): (size,) int64.
+    """Count how often each of 0 to ``size - 1`` occurs among these (n,): (size,) int64.
 
     `torch.bincount` would wait for the device, to see which number is the largest.
     """
@@ -80,11 +80,11 @@ def sum_bags(table: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor) -> t
 
 
 def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
-    """For each label, the sum of ``table[x]`` over the tokens x of its sequences.
+    """Sum, for each label, ``table[x]`` over the tokens x of its sequences.
 
-    ``table``: (R, V, d).  ``tokens``: (S, K) sorted by replicate and label, any K, and equally many
-    of each replicate.  ``counts``: (R, V).  Returns (R, V, d).  Many tokens a label are counted,
-    and one matrix product of a tile of counts with the table adds them up; few are gathered.
+    ``table``: (R, V, d). ``tokens``: (S, K) sorted by replicate and label, any K, and equally many
+    of each replicate. ``counts``: (R, V). Returns (R, V, d). Many tokens per label are counted, and
+    one matrix product of a tile of counts with the table adds them up; few are gathered.
     """
     vocab_size = table.shape[1]
     if vocab_size**2 * table.shape[0] > DENSE_SUM_RATIO[table.dtype] * tokens.numel():

@@ -12,7 +12,7 @@ from simulation.attention.three_steps import Scores
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What three steps on one batch achieve; every field is (R,), a probability.
+    """Outcome of three steps on one batch; every field is (R,), a probability.
 
     ``accuracy``: a fresh sequence gets its label.  ``localisation``: attention finds its
     informative position.  ``recall``: a uniform token, attended at an informative position, gives

@@ -15,7 +15,7 @@ from simulation.attention.sampling import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What the gradients are made of; N samples, L positions, dimension d.
+    """Parts of the gradients; N samples, L positions, dimension d.
 
     ``labels``: (N, d), the output embedding u_k of each label.  ``centre``: (d,), the mean output
     embedding.  ``keys``, ``values``: (N, L, d).  ``informative``: (N, d), the value at the
@@ -85,7 +85,7 @@ def relative_errors(
     truth: Callable[[Batch, int], torch.Tensor],
     formulas: Callable[[Parts], Mapping[str, torch.Tensor]],
 ) -> dict[str, torch.Tensor]:
-    """For each named formula its relative distance to the truth, replicate by replicate: (R,)."""
+    """Return, for each named formula, its relative distance to the truth, by replicate: (R,)."""
     errors: dict[str, list[torch.Tensor]] = {}
     for r in range(batch.replicates):
         true = truth(batch, r)

@@ -41,9 +41,10 @@ def mirrored(batch: Batch) -> torch.Tensor:
 
     .. math:: w = w_0 + s\,z_{trig}
 
-    with the same :math:`w_0` and s for every trigger: one run serves two.  Under a law that has
-    no preferred sign the mean is that of :func:`probability`, and the variance is half of it: the
-    largest difference between replicates is what the trigger meets of :math:`w_0` by chance.
+    with the same :math:`w_0` and s for every trigger: one run serves two. Under a law that has no
+    preferred sign the mean is the same as of :func:`probability`, and the variance is half as
+    large. The largest difference between replicates is the trigger's chance overlap with
+    :math:`w_0`.
 
     Raises ValueError if the trigger is in the values.
     """

@@ -1,10 +1,10 @@
 r"""Noise decomposition: the token scores as an exact sum of one piece for each mechanism of noise.
 
-The score direction is :math:`w = N^{-1}\sum_i\Sigma_i m_i` with
-:math:`m_i = N^{-1}\sum_{i'} g_{ii'}\bar h_{i'}` what sample i reads of the memory (see
-`simulation.attention.three_steps`; paper A, A7 and A9; derived). Given the embeddings, covariance
-and mean value of a sample are their expectation, the part that depends on its informative token
-alone (I), and the part of its random context (C); what is read splits with the mean value:
+The score direction is :math:`w = N^{-1}\sum_i\Sigma_i m_i` with :math:`m_i = N^{-1}\sum_{i'}
+g_{ii'}\bar h_{i'}` what sample i reads of the memory (see `simulation.attention.three_steps`; paper
+A, A7 and A9; derived). Given the embeddings, covariance and mean value of a sample split into their
+expectation, the part that depends on its informative token alone (I), and the part of its random
+context (C). The reading of the memory splits with the mean value:
 
 .. math:: \Sigma_i = \bar\Sigma + \Sigma^I_i + \Sigma^C_i,\qquad
           \bar h_i = \mu + \tau z_{trig}/L + h^I_i + h^C_i,\qquad
@@ -76,7 +76,7 @@ def covariance(batch: Batch, first: str, second: str) -> torch.Tensor:
 
 
 def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
-    """How far the trigger's weight in w is from its value at infinite N: (R,).
+    """Distance of the trigger's weight in w from its value at infinite N: (R,).
 
     Its square averages to the noise that a finite sample puts on the trigger score. Meant for
     batches without the trigger in the values, where the weight has no excess at finite N.
@@ -166,7 +166,7 @@ class NoiseDecomposition:
         return apply(self.data.z, apply(self.data.z.mT, weights))
 
     def mean_memory(self, value: torch.Tensor) -> torch.Tensor:
-        """What is read of a ``value`` (r, d) that every sample has stored."""
+        """Read a ``value`` (r, d) that every sample has stored."""
         return self.agreement * value[:, None]
 
     @property

@@ -1,6 +1,6 @@
-"""What the samples of a batch read of a memory, by informative token, and weights made of it.
+"""Readings of a memory by the samples of a batch, by informative token, and weights made of them.
 
-The parts of `simulation.attention.noise_decomposition`. Counts of tokens beside informative tokens
+The parts of `simulation.attention.noise_decomposition`. Counts of tokens next to informative tokens
 are a (V, V) table where the samples fill one, else they are summed over the samples.
 """
 
@@ -78,8 +78,8 @@ class Readings:
 
     @cached_property
     def counts(self) -> torch.Tensor | None:
-        """How often the column's token stands in samples whose informative token is the row's,
-        (r, V, V); None where the samples leave most of such a table empty."""
+        """Counts of the column's token in samples whose informative token is the row's, (r, V, V);
+        None where the samples leave most of such a table empty."""
         size = self.vocab_size
         if size**2 > DENSE_COUNTS * self.tokens.shape[1]:
             return None
@@ -134,7 +134,7 @@ class Readings:
         return torch.zeros_like(self.shares).scatter_add_(1, self.tokens, each)
 
     def memory(self, stored: torch.Tensor) -> torch.Tensor:
-        """What a sample reads, by informative token, of ``stored`` (r, V, k): (r, V, k)."""
+        """Read ``stored`` (r, V, k) by informative token: (r, V, k)."""
         return self.out @ (self.out.mT @ stored)
 
     def read(self, memory: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:

@@ -14,10 +14,9 @@ def localised_memory(facts: Facts) -> torch.Tensor:
 
     .. math:: \sum_v n_v\, U (V e_{\pi(v)} - \mathbf 1)\, a_v^\top
 
-    with :math:`n_v` the counts and :math:`a_v` the value of token v at an informative position.
-    In these units everything is a whole number where embeddings are orthonormal: equal logits are
-    equal in every dtype, and since the first of them is a random token's label, ties are broken
-    evenly.
+    with :math:`n_v` the counts and :math:`a_v` the value of token v at an informative position. In
+    these units everything is a whole number where embeddings are orthonormal. Equal logits are
+    equal in every dtype; since the first of them is a random token's label, ties are broken evenly.
     """
     targets = facts.u.gather(1, facts.permutation[..., None].expand(facts.z.shape))
     # In place: one more table, not two.

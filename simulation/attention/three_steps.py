@@ -47,7 +47,7 @@ class Scores:
 
 @dataclass(frozen=True, kw_only=True)
 class Attended:
-    """Where hard attention looks in the training sequences.
+    """Positions that hard attention picks in the training sequences.
 
     ``tokens``: (R, N) int64, the token at the attended position.
     ``informative``: (R, N) bool, whether that is the informative position.

@@ -1,9 +1,9 @@
-"""Two layers with residual connections in place of the theorem's one, by automatic differentiation.
+"""Two layers with residual connections instead of the theorem's one, by automatic differentiation.
 
-Every position has a stream that starts as its token's embedding; that of the query starts as the
+Every position has a stream that starts as its token's embedding; the query's stream starts as the
 query. In each layer every position attends to the positions of the tokens, and adds to its stream
-what the layer's value matrix makes of the streams there. The trigger marks keys, and queries of
-tokens, in both layers. Logits read what both layers have written into the query's stream.
+the layer's value matrix times the streams there. The trigger marks keys, and queries of tokens, in
+both layers. Logits read what both layers have written into the query's stream.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ FRESH = 64
 
 
 class Passed(NamedTuple):
-    """What a forward pass gives.
+    """Results of a forward pass.
 
     ``written``: (R, N, d), by both layers into the query's stream.
     ``scores``: of the query for each position, (R, N, L), in each layer.

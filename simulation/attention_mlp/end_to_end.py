@@ -12,7 +12,7 @@ from simulation.attention_mlp.three_steps import Layer
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What three steps on one batch achieve; every field is (R,), a probability.
+    """Outcome of three steps on one batch; every field is (R,), a probability.
 
     ``hit``: a fresh sequence is localised and its token recalled.  ``localisation``: attention
     finds its informative position.  ``recall``: a uniform token, attended at an informative

@@ -1,8 +1,8 @@
-"""Why do the three steps fail? Accuracy lost to each cause, measured by taking the cause away.
+"""Accuracy lost to each cause of failure of the three steps, measured by taking the cause away.
 
-Every cause is removed from the simulation itself, on the same data: unseen tokens by looking at
-seen ones only, a narrow layer by one that is `WIDER` times as wide, the mean embedding by
-subtracting it. What then remains is charged to the next cause.
+Every cause is removed from the simulation itself, on the same data. Unseen tokens are removed by
+looking at seen ones only, a narrow layer by one that is `WIDER` times as wide, the mean embedding
+by subtracting it. The rest is charged to the next cause.
 """
 
 from dataclasses import fields, replace

@@ -1,14 +1,14 @@
 r"""Explicit weights of a one-layer transformer that store facts (paper B, statements B4 and B5).
 
-Softmax attention with H heads, queried by EOS, then, in some constructions, an MLP with cosine
-features; no layer is trained and nothing is idealised:
+Softmax attention with H heads, queried by EOS; in some constructions an MLP with cosine features
+follows. No layer is trained and nothing is idealised:
 
     x = sum_h O_h V_h sum_t softmax_t((Q_h e_EOS) . (K_h e_t) / sqrt(d_h)) e_t,
     F(x) = V^T sigma(W x + b).
 
-Each head looks after a group of tokens, either subjects or relations.  On the span of its group's
-embeddings and that of EOS it computes with the dual basis, so a head whose token is in the prompt
-outputs that token's code, and any other head sits on EOS and outputs nothing.
+Each head looks after a group of tokens, either subjects or relations. On the span of its group's
+embeddings and the EOS embedding it computes with the dual basis. So a head whose token is in the
+prompt outputs that token's code, and any other head attends to EOS and outputs nothing.
 """
 
 import math
@@ -94,7 +94,7 @@ def token_scores(attention: Attention, facts: Facts) -> torch.Tensor:
 def _softmax(
     attention: Attention, facts: Facts, prompts: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """How often a prompt holds a token (P, V); exp(score) (H, V); the softmax's sums (P, H)."""
+    """Return counts of tokens in prompts (P, V); exp(score) (H, V); the softmax's sums (P, H)."""
     scores = token_scores(attention, facts)
     exponentials = (scores - scores.amax(1, keepdim=True)).exp()
     counts = scores.new_zeros(len(prompts), facts.vocab_size)
@@ -107,9 +107,9 @@ def attention_only(
 ) -> Attention:
     r"""Heads whose codes are the answers' logits themselves: no MLP is needed.
 
-    The code of subject s is the least vector y_s with logit 1 at all of its R answers, that of
-    relation r the least with logit 1 at the D answers of its block; their sum has logit 2 at the
-    answer alone.  A head holds ``head_dim`` tokens, so that H d_h = S + R.
+    The code of subject s is the least vector y_s with logit 1 at all of its R answers. The code of
+    relation r is the least vector with logit 1 at the D answers of its block. Their sum has logit 2
+    at the answer alone. A head holds ``head_dim`` tokens, so that H d_h = S + R.
 
     ``head_dim``: d_h, tokens of a group.  ``scale``: beta, their score.  ``margin``: tau, the score
     of EOS relative to that.

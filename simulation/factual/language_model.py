@@ -128,8 +128,10 @@ def bits_per_weight(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float32,
 ) -> dict[str, Tensor]:
-    """What a model of each generator holds of ``people_count`` people, each shown ``exposures``
-    times: ``bits`` a weight by the published estimator, and ``held``, the share of the attributes'
+    """Measure what a model of each generator stores of ``people_count`` people, each shown
+    ``exposures`` times.
+
+    ``bits`` per weight follow the published estimator, and ``held`` is the share of the attributes'
     bits, both (R,).
 
     Raises ValueError for sizes that make no model, and as `people`.

@@ -42,7 +42,7 @@ def softmax(parts: Parts, counts: Tensor) -> Tensor:
 
 
 def two_layers(parts: Parts, counts: Tensor) -> Tensor:
-    """What a first layer of linear attention writes is the query of the second."""
+    """Use the output of a first layer of linear attention as the query of the second."""
     query = (counts * parts["attention"][:, None]) @ parts["keys"]
     return (counts * query) @ parts["values"]
 

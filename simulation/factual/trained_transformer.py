@@ -1,7 +1,7 @@
 r"""A one-layer transformer trained on factual recall, many models in one batch.
 
 Task. A prompt of T tokens ends with EOS and holds one of S subjects and one of R relations at
-random places among T - 3 uniform noise tokens; the answer a*(s, r) is drawn once, uniformly from
+random places among T - 3 uniform noise tokens. The answer a*(s, r) is drawn once, uniformly from
 the D answers of relation r. Vocabulary of S + R + N_0 + 1 tokens, N_0 = S + R noise tokens.
 
 Model. Embeddings e (input) and u (output) are frozen, N(0, I/d). The query is EOS, and
@@ -86,7 +86,7 @@ class Sizes:
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """What training came to, per model.
+    """Outcome of training, per model.
 
     ``accuracy``: (G,) the best test accuracy at any check.  ``steps``: (G,) int64, the step of the
     check at which the target was reached, or the number of steps taken in vain.

@@ -41,7 +41,7 @@ class ByModel:
     """Tensors whose first axis is that of the G models."""
 
     def take(self, kept: Tensor) -> Self:
-        """Those of the models at the indices ``kept``."""
+        """Select the models at the indices ``kept``."""
         return type(self)(**{name: value[kept] for name, value in vars(self).items()})
 
 

@@ -1,4 +1,4 @@
-r"""What the value gradient at initialisation tells about the map from tokens to labels.
+r"""Information that the value gradient at initialisation holds about the map from tokens to labels.
 
 At zero initialisation the gradient of the value matrix is, up to sign,
 

@@ -122,9 +122,9 @@ def separable(pairs: Pairs) -> torch.Tensor:
 def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 32) -> torch.Tensor:
     """Memories trained by full-batch Adam on the mean cross-entropy: (R, d, d).
 
-    Adam has its usual constants and no weight decay.  As released, the share of stored pairs is
-    looked at after step 1 and every ``every`` steps from there: the best memory seen is returned,
-    and one whose share is at least ``enough`` is trained no further.
+    Adam has its usual constants and no weight decay. As in the released code, the share of stored
+    pairs is measured after step 1 and every ``every`` steps from there. The best memory seen is
+    returned, and a memory whose share is at least ``enough`` is trained no further.
     """
     memory = torch.zeros_like(hebbian(pairs))
     active = torch.arange(pairs.replicates, device=memory.device)
@@ -237,7 +237,7 @@ def damped_step(
     """Newton steps (R, d^2) with as small a ridge as each needs, and their decrements (R,).
 
     Where the outputs or the inputs do not span the space, the gradient has no part outside. Where
-    only saturated pairs are left to store, the loss bends too little for a quadratic model: a ridge
+    only saturated pairs are left to store, the loss bends too little for a quadratic model. A ridge
     is too small if the decrement exceeds ``most``, for then the model promises a negative loss.
 
     Raises RuntimeError where no ridge helps.

@@ -44,7 +44,7 @@ class Weights:
         )
 
     def mapped(self, function: Callable[[Tensor], Tensor]) -> "Weights":
-        """What a function makes of each of the two matrices."""
+        """Apply a function to each of the two matrices."""
         return Weights(ov=function(self.ov), kq=function(self.kq))
 
 
@@ -127,7 +127,7 @@ class Facts:
         return self.embedded(values.expand(shape), scores.expand(shape[0], -1))
 
     def embedded(self, values: Tensor, scores: Tensor) -> Weights:
-        """From the tokens' basis to that of the embeddings.
+        """Change from the tokens' basis to the embeddings' basis.
 
         Args:
             values: (B, answers, tokens).
@@ -181,7 +181,8 @@ class Facts:
         return self.embedded(-scores[:, None] * excess, -(values * excess).sum(1))
 
     def odds(self, weights: Weights) -> Odds:
-        """How surely the model names the right subject, and the right relation, in its answer."""
+        """Return the log odds of the right subject, and of the right relation, in the model's
+        answer."""
         by_s, by_r, total = self._tables(*self.read(weights))
         s, r = self.subjects, self.relations
         # Answers (s, k) are likely under subject s; summed over k, or over subjects k.

@@ -1,11 +1,11 @@
 """The model of `facts` by its symmetry: two numbers for each of its matrices, at any size.
 
-Whatever exchanges subjects, or relations, with their answers, leaves the flows from the manifold as
-they are. By Schur's lemma W_OV is then one multiple of an isometry of what sums to zero over the
-subjects, another for the relations (logits that all answers share count as zero), and W_KQ is one
-number for all subjects and one for all relations. Here `ov` is the (1, 2, 2) diagonal matrix of
-these multiples, and `kq` the (1, 2, 1) vector of the numbers, times the roots of S and R: their
-polar factors are those of the whole matrices, written in the same way.
+Exchanging subjects, or relations, with their answers leaves the flows from the manifold as they
+are. By Schur's lemma W_OV is then one multiple of an isometry of the vectors that sum to zero over
+the subjects, and another multiple for the relations. (Logits that all answers share count as zero.)
+W_KQ is one number for all subjects and one for all relations. Here `ov` is the (1, 2, 2) diagonal
+matrix of these multiples, and `kq` the (1, 2, 1) vector of the numbers, times the roots of S and R.
+Their polar factors are the whole matrices' factors, written in the same way.
 """
 
 import math
@@ -63,7 +63,8 @@ class Reduced:
         return Weights(ov=(scores * share).diag_embed(), kq=(attended * own.sqrt())[..., None])
 
     def odds(self, weights: Weights) -> Odds:
-        """How surely the model names the right subject, and the right relation, in its answer."""
+        """Return the log odds of the right subject, and of the right relation, in the model's
+        answer."""
         right, wrong = self._right(weights)
         subject, relation = (right - wrong).unbind(1)
         return Odds(subject=subject, relation=relation)

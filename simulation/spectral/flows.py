@@ -41,8 +41,9 @@ def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
 def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The singular value decomposition.
 
-    For some matrices with many equal values MKL's gives up, or returns vectors that are not
-    orthonormal and no error; on a CPU those matrices are decomposed again by a slower algorithm.
+    For some matrices with many equal values MKL's algorithm gives up, or returns vectors that are
+    not orthonormal without an error. On a CPU those matrices are decomposed again by a slower
+    algorithm.
     """
     if matrix.device.type != "cpu":
         return tuple(torch.linalg.svd(matrix, full_matrices=False))
@@ -118,7 +119,7 @@ W = TypeVar("W", bound=Moving)
 
 
 class Descended(Protocol[W]):
-    """What is learned: minus the gradient of its loss."""
+    """Task to be learned: minus the gradient of its loss."""
 
     def gradient(self, weights: W, /) -> W: ...
 
@@ -235,12 +236,12 @@ def one_step_at_a_time(
     batch: int | None = None,
     rngs: Rngs = (),
 ) -> Iterator[Weights]:
-    """Steps of an optimiser in place of a flow: the weights before the first and after each.
+    """Take steps of an optimiser instead of a flow: the weights before the first and after each.
 
     Args:
         task: to be learned.
         weights: at the start.
-        direction: what becomes of a (mean) gradient, such as `polar`.
+        direction: maps a (mean) gradient to a step, such as `polar`.
         rate: size of a step.
         steps: how many.
         momentum: share of the old mean of gradients in the new one, with Nesterov's look ahead.

@@ -150,7 +150,7 @@ def several_steps(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What is recalled after each of several thresholded steps.
+    """Count the items recalled after each of several thresholded steps.
 
     Each step takes the gradient at W = 0 of the items that are not yet recalled, as if these had
     softmax probability 0 and all others 1.
@@ -202,7 +202,7 @@ def several_steps(
 
 
 def regularised(matrix: torch.Tensor, ridge: float) -> torch.Tensor:
-    """The matrix with z / sqrt(z^2 + ridge^2) in place of each singular value z: (d, d).
+    """Replace each singular value z of the matrix by z / sqrt(z^2 + ridge^2): (d, d).
 
     >>> regularised(torch.tensor([[0.0, 3.0], [-3.0, 0.0]]), 4.0).round(decimals=3).tolist()
     [[0.0, 0.6000000238418579], [-0.6000000238418579, 0.0]]

@@ -1,10 +1,10 @@
 """The memory of `softmax_memory` by its symmetry: groups of equally frequent items, any number.
 
-Whatever exchanges items of a group, with their answers, changes nothing. So all entries of W that
-such exchanges take to each other are equal, and a table has each of them once: the first row an
-item's score for its own answer, the others its score for any other one, group by group; or one row
-for all others, which suffices as long as the columns of W do not see each other. Tables are those
-`Weights`, one column a group. 100,000 items are 1,000 numbers, or 10,000.
+Exchanging items of a group, with their answers, changes nothing. So all entries of W that such
+exchanges take to each other are equal, and a table has each of them once. The first row has an
+item's score for its own answer, the others its score for any other answer, group by group. One row
+for all other answers suffices as long as the columns of W do not see each other. Tables are
+`Weights`, one column per group. 100,000 items are 1,000 numbers, or 10,000.
 """
 
 from dataclasses import dataclass
@@ -21,11 +21,9 @@ from simulation.spectral.softmax_memory import Rule, Weights
 class Groups:
     """Groups of equally many items; group g has a probability of order g^-power.
 
-    Attributes:
-        items: K, a multiple of the groups; at least twice as many where others are told apart.
-        frequencies: of one item of each group, (M,).
-        noise: share of labels drawn from all answers.
-        apart: whether other answers are told apart by their group.
+    Attributes: items: K, a multiple of the groups; at least twice as many where others are kept
+    apart. frequencies: of one item of each group, (M,). noise: share of labels drawn from all
+    answers. apart: whether other answers are kept apart by their group.
     """
 
     items: int
@@ -37,7 +35,8 @@ class Groups:
     def of(
         cls, items: int, groups: int, power: float, noise: float, like: Tensor, *, apart: bool
     ) -> "Groups":
-        """As `Memory.grouped`. Raises ValueError for groups of other sizes, or of too few items."""
+        """Make groups as `Memory.grouped`. Raises ValueError for groups of other sizes, or of too
+        few items."""
         least = 2 if apart else 1
         if items % groups or items < least * groups:
             raise ValueError(f"{items} items make no {groups} groups of one size, from {least} on")
@@ -88,10 +87,10 @@ class Groups:
 
     @property
     def polar(self) -> Rule:
-        """The polar factor of the whole matrix, as a table; others must be told apart.
+        """Return the polar factor of the whole matrix, as a table; others must be kept apart.
 
-        W turns what sums to zero over a group into multiples of itself, and constants on the groups
-        into such: these parts are orthogonal, and each has a polar factor of its own.
+        W maps vectors that sum to zero over a group to multiples of themselves, and constants on
+        the groups to constants. These parts are orthogonal, and each has its own polar factor.
         """
 
         def rule(table: Tensor) -> Tensor:

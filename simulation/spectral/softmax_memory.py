@@ -1,7 +1,7 @@
 """A linear memory of K items under softmax and cross-entropy: its exact gradient, flows and steps.
 
 Queries and answers are orthonormal. `Weights.matrix` is W in their basis: scores of item j are
-column j. Nothing here knows that one number an item would do.
+column j. Nothing here knows that one number per item would do.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ class Weights:
         return Weights(torch.add(self.matrix, direction.matrix, alpha=step))
 
     def mapped(self, function: Rule) -> "Weights":
-        """What a function makes of the matrix."""
+        """Apply a function to the matrix."""
         return Weights(function(self.matrix))
 
 

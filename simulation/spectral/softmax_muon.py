@@ -13,7 +13,7 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True)
 class Muon:
-    """What is used in place of the exact sign of the whole gradient.
+    """Muon as it is used, without the exact sign of the whole gradient.
 
     Attributes:
         rule: the direction that a mean of gradients gives.

@@ -1,9 +1,9 @@
 """Estimators of the map from tokens to labels that see the gradient at initialisation alone.
 
 To try to break the lower bound, write a function from `gradient_channel.Observation` to the guessed
-label of each token, (R, V) int64, in a file of its own here, and add it to ``PANEL`` under the name
-that the report shall show. The claims of ``claims/lower_bound`` run every estimator of the panel
-against the ceiling.
+label of each token, (R, V) int64. Put it into its own file here, and add it to ``PANEL`` under the
+name that the report shall show. The claims of ``claims/lower_bound`` run every estimator of the
+panel against the ceiling.
 """
 
 from collections.abc import Callable, Mapping

@@ -2,8 +2,8 @@ r"""Iterative interference cancellation: orthogonal approximate message passing.
 
 The linear estimate of one round has effective noise :math:`\tau^2 = v(\delta^{-2} - 1) +
 \sigma^2\delta^{-2}` per entry, :math:`\delta = d/V`, where v is the mean squared error of the
-previous round.  A softmax over labels at that noise gives posterior label probabilities, and what
-they say beyond the linear estimate is subtracted before the next round (Ma and Ping, "Orthogonal
+previous round. A softmax over labels at that noise gives posterior label probabilities. Their
+information beyond the linear estimate is subtracted before the next round (Ma and Ping, "Orthogonal
 AMP", IEEE Access 5, 2017; the code is that of flat-power sparse superposition codes).
 """
 

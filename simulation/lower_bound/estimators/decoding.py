@@ -1,4 +1,4 @@
-"""From scores of (token, label) pairs to one label per token."""
+"""Decoding: scores of (token, label) pairs to one label per token."""
 
 import torch
 from scipy.optimize import linear_sum_assignment

@@ -2,9 +2,9 @@ r"""Reading the counts off a single real number: why the lower bound needs a noi
 
 With d = 1 the gradient is one number, :math:`G \propto \sum_{kx} u_k C_{kx} z_x`, where the integer
 :math:`C_{kx}` counts how often token x occurs under label k (up to a constant in each column, as
-labels are centred).  Finitely many tables C are possible, and for generic embeddings no two give
-the same G, so that a decoder of infinite precision finds the table in a list of all of them and
-then applies Bayes' rule to it:
+labels are centred). Finitely many tables C are possible, and for generic embeddings no two give the
+same G. So a decoder of infinite precision finds the table in a list of all of them and then applies
+Bayes' rule to it:
 
 .. math:: P(\pi \mid C) \propto \sum_{C' \sim C} \prod_k
     \frac{C'_{kx}!}{(C'_{kx} - n_k)!}\Big|_{x = \pi^{-1}(k)} \prod_{kx} \frac{1}{C'_{kx}!} ,
