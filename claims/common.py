@@ -51,7 +51,7 @@ def measuring(
 
     What it returns takes a claim's id, its title, what ``relaxing`` asks for if that declares it,
     the theorem in words, and the fields of its own. ``declare`` knows those that they have in
-    common; ``observe`` stands in the file of the claims, where workers look for them.
+    common; ``observe`` is in the file of the claims, where workers look for them.
     """
 
     def claimed(id: str, title: str, *told: str, **own: Any) -> rc.Claim:

@@ -46,7 +46,7 @@ def nearest(u: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
 def mostly(shares: torch.Tensor) -> torch.Tensor:
     """1 where more than half are right, 0 where fewer, 1/2 at a tie: the shape of ``shares``.
 
-    Its mean passes 1/2 where the median of the shares does. Few batches tell that, because shares
+    Its mean passes 1/2 where the median of the shares does. Few batches show that, because shares
     differ little between batches.
 
     ``shares``: of answers that are right, in [0, 1].

@@ -6,11 +6,14 @@
 A page that quotes a record ends with a comment, which no reader of the page sees: a table of what
 its sentences quote, a row a quotation.
 
-<!-- figures of reports/baseline.json at 1.000 [0.88, 1.13] of | A.critical-samples: estimate low
-high bits per weight, `1.25` | none ## Sources | none -->
+    <!-- figures of reports/baseline.json
+    at 1.000 [0.88, 1.13] of | A.critical-samples: estimate low high
+    bits per weight, `1.25` | none
+    ## Sources | none
+    -->
 
-A quotation stands in the page once, wherever its lines break. A row names each number and each
-verdict in it, in this order; formulas and sizes stand in backticks and are left alone.
+A quotation is in the page once, wherever its lines break. A row names each number and each
+verdict in it, in this order; formulas and sizes are in backticks and are left alone.
 `A.one[dim=64,exponent=2.0]` are those components and cells of a claim that have these parameters,
 `A.one[dim]` is the exponent of `dim`, `A.one[times-2]` a control, `A.one A.other: ...` are two
 claims together, and a semicolon begins the next claim. `estimate*0.15` multiplies. `FIELDS` and
@@ -19,9 +22,9 @@ digits that it is written with. With a per cent sign it is a distance from the t
 ratio, |x| of anything else.
 
 Every other result in such a page is an error: `N of M`, a number with a decimal point, a per cent
-sign or a negative exponent, in backticks as well unless a letter, `=` or `<` is next to it. What a
-row with `none` quotes is of no record; if it ends with `...`, so is the rest of its paragraph; if
-it is a heading, so is its section.
+sign or a negative exponent, in backticks as well unless a letter, `=` or `<` is next to it. A row
+with `none` quotes no record; if it ends with `...`, nor does the rest of its paragraph; if it is a
+heading, nor does its section.
 """
 
 import math

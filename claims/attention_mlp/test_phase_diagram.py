@@ -103,7 +103,7 @@ def sized(cell: rc.Cell) -> rc.Cell:
 
 
 def raised(cell: rc.Cell) -> rc.Cell:
-    """The same with four times the dimension, or the samples, whichever the cell says."""
+    """The same with four times the dimension, or the samples, as the cell says."""
     return sized(cell.replace(**{cell["raised"]: 4 * cell[cell["raised"]]}))
 
 

@@ -208,8 +208,8 @@ early_growth_random = early(
     ),
 )
 def background(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """If answers are equally frequent, tokens that tell nothing keep their weights throughout, so
-    that neither the length of a prompt nor the number of noise tokens matters."""
+    """If answers are equally frequent, tokens that carry no information keep their weights
+    throughout, so that neither the length of a prompt nor the number of noise tokens matters."""
 
     def growth(cell: rc.Cell) -> Tensor:
         problem = task(cell, block)

@@ -153,7 +153,7 @@ HALVES = tuple(rc.grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
     plot=rc.Plot(x="step", group=("stage",), y_label="share of runs past the half", log=""),
 )
 def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The flow, with the delay that finite steps bring, tells at which steps of SGD most runs have
+    """The flow, with the delay of finite steps, predicts the steps of SGD at which most runs have
     lost half of the relations', and of the subjects', loss."""
     problem = task(cell, block)
     start = problem.start(SMALL, SMALL)

@@ -1,4 +1,4 @@
-"""The task of factual recall: what a prompt tells, and what the relation alone is worth."""
+"""The task of factual recall: the information of a prompt, and of the relation alone."""
 
 import math
 

@@ -132,8 +132,8 @@ LARGE_VOCABULARIES = table(
 )
 def one_step_decoding(cell: rc.Cell, block: rc.Block) -> Tensor:
     """After one gradient step a token's label is read as the highest of V scores, and that is right
-    as often as at small vocabularies the formula says. Tokens are exchangeable, so that the first
-    few stand for all; each is scored against every label, tile by tile, without a V x V matrix."""
+    as often as at small vocabularies the formula says. Tokens are exchangeable, so the first few
+    represent all; each is scored against every label, tile by tile, without a V x V matrix."""
     found = []
     for rng in block.rngs:  # one at a time: its embeddings are all that memory must hold
         alone = rc.Block((rng,), block.device, block.dtype)

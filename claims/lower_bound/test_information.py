@@ -1,4 +1,4 @@
-"""A4, A13: what the gradient tells about the map from tokens to labels, and what that is worth."""
+"""A4, A13: the gradient's information about the map from tokens to labels, and its worth."""
 
 import math
 from functools import partial
@@ -96,7 +96,7 @@ def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot("parity", y_label="information (nats)"),
 )
 def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A single sequence and its label tell exactly log(V/L) + E log(1 + n) nats about the map, n
+    """A single sequence and its label hold exactly log(V/L) + E log(1 + n) nats about the map, n
     binomial; N of them at most N times that, whatever is computed from them."""
     return exact_bayes.sample_posterior(block.draw(sampling.draw, cell)).information
 

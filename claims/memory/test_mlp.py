@@ -141,7 +141,7 @@ memory_width = all_right(
     plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
 
-# Declared anew: with two looks fewer it was INCONCLUSIVE at seed 0; its region is narrower now.
+# Declared again: with two looks fewer it was INCONCLUSIVE at seed 0; its region is narrower now.
 memory_few_outputs = all_right(
     "B.mlp-memory-few-outputs",
     "Interference within an output adds to that between outputs",

@@ -1,4 +1,4 @@
-"""Inside the best linear memory: its right scores, and the spectrum of its weights."""
+"""The best linear memory inside: its right scores, and the spectrum of its weights."""
 
 import math
 from functools import partial
@@ -81,7 +81,7 @@ def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     return {"twice": 2 * spread, "thrice": 3 * spread, "hebbian": hebbian}
 
 
-# Declared anew twice: with fewer replicates in two cells it was INCONCLUSIVE at seed 0, at -0.086;
+# Declared again twice: with fewer replicates in two cells it was INCONCLUSIVE at seed 0, at -0.086;
 # with a single look at seed 3010, at -0.083.
 @relaxing("equal spectra of the original and the decoupled model", replicates=(192, 768))(
     "G.beyond-equal-spectra",

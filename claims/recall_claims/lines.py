@@ -14,7 +14,7 @@ from recall_claims.model.cell import Cell
 from recall_reports.record import CellRow
 from recall_reports.record.values import Line, Plot
 
-EVEN = 2  # parts of a curve where the search for bends starts, beside the cells
+EVEN = 2  # parts of a curve where the search for bends starts, next to the cells
 MOST = 64  # points of a curve
 BEND = 0.002  # of a curve's height, by which it may leave the straight line between two points
 BEYOND = 0.1  # of the width of all cells, by which a curve reaches beyond them

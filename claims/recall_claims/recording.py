@@ -255,7 +255,7 @@ def _searched(claim: Claim, regime: Regime) -> int:
     draw, count = random.Random(0), 0
     for _ in range(DRAWN):
         point = Cell(**{n: draw.choice(v.steps) for n, v in sorted(regime.ranges.items())})
-        with suppress(Exception):  # of an author's condition, which a check of the claim tells of
+        with suppress(Exception):  # of an author's condition, which a check of the claim reports
             count += claim.searchable(point)
     return count
 

@@ -79,7 +79,7 @@ def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
 
     "random": orthonormal, for each replicate its own; of the answers only where these are few.
     Otherwise the letters of `facts.hadamard_or_one_hot`, or one-hot ones; then there is nothing
-    random, and one replicate stands for all.
+    random, and one replicate represents all.
     """
     s, r = cell["subjects"], cell["relations"]
     inputs = outputs = None
@@ -102,7 +102,7 @@ def learner(cell: rc.Cell, block: rc.Block) -> flows.Answering:
 
 
 def each(block: rc.Block, values: Tensor) -> Tensor:
-    """One value for each replicate, where one stands for all."""
+    """One value for each replicate, where one represents all."""
     return values.expand(block.replicates)
 
 

@@ -1,4 +1,4 @@
-"""Look at the report of a run, render it anew, or compare two."""
+"""Look at the report of a run, render it again, or compare two."""
 
 import argparse
 import json

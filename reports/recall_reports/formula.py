@@ -99,7 +99,7 @@ def _line(node: Element) -> str:
 def _allowed(found: Element) -> Element:
     r"""Rebuild the converter's output from allowed elements and its text.
 
-    It writes characters as references, and passes on what stands in `\text` and its like.
+    It writes characters as references, and passes on the content of `\text` and its like.
     """
     kept = Element(found.tag if found.tag in ELEMENTS else "mrow")
     kept.attrib = {

@@ -12,7 +12,7 @@ SYMBOL = re.compile(r"[b-z](?![a-z])")
 """The start of a text whose first letter is the name of a quantity, not an article."""
 
 WORDS = re.compile(r"\\(?:mathrm|operatorname|text)\{[^}]*\}|\\[a-zA-Z]+|_\{[a-z]{2,}\}|\bd[a-z]\b")
-"""What in LaTeX has letters that stand for no quantity."""
+"""Pattern of LaTeX with letters that denote no quantity."""
 
 AS_EXPECTED = "false, as expected"
 """The state of a claim that was expected to be refuted, and is."""

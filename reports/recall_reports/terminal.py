@@ -29,7 +29,7 @@ STYLES = {
     "ERROR": "bold magenta",
 }
 WIDE = 112  # columns from which region and resolution have room
-SLIM = 43  # columns beside a name, with fewer of which its finding has no room
+SLIM = 43  # least number of columns next to a name, so that its finding has room
 NOTICES = "notices: the smallest error in the theory that the data would have refuted"
 MANY = 8
 """Claims that were not run are named up to this number, else with -v only."""
@@ -46,7 +46,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     Args:
         record: of a run.
         console: where to print.
-        verbosity: below 0 there is no table, and claims that were not run are left out; above 0 the
+        verbosity: below 0 there is no table, and claims that were not run are left out. Above 0 the
             table has one more line for each claim, on what was used and what it resolves.
     """
     from recall_reports.usual import Analyses  # what it loads, collecting needs not

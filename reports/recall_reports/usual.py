@@ -7,8 +7,8 @@ intervals, so the report shows these next to it, as a check of the engine by oth
   shares, crosses the target; its error is by the delta method. Shares that are means of
   probabilities vary less than a coin: the dispersion is what the cells' errors say;
 * an exponent is the slope of the logarithms, weighted by the errors of the cells' means. A law that
-  bends has no single exponent: where there is a prediction, the slope of observed over predicted is
-  added to the exponent that the prediction has on the grid;
+  bends has no single exponent. Where there is a prediction, the slope of observed over predicted is
+  added to the prediction's exponent on the grid;
 * a share of successes has Wilson's interval, and any other mean Student's.
 
 Where a fit leaves more than the replicates' errors explain, its errors are larger by that factor.

@@ -2,8 +2,8 @@ r"""Noise decomposition: the token scores as an exact sum of one piece for each 
 
 The score direction is :math:`w = N^{-1}\sum_i\Sigma_i m_i` with :math:`m_i = N^{-1}\sum_{i'}
 g_{ii'}\bar h_{i'}` what sample i reads of the memory (see `simulation.attention.three_steps`; paper
-A, A7 and A9; derived). Given the embeddings, covariance and mean value of a sample split into their
-expectation, the part that depends on its informative token alone (I), and the part of its random
+A, A7 and A9; derived). Given the embeddings, covariance and mean value of a sample split into
+three: their expectation, a part of its informative token alone (I), and a part of its random
 context (C). The reading of the memory splits with the mean value:
 
 .. math:: \Sigma_i = \bar\Sigma + \Sigma^I_i + \Sigma^C_i,\qquad

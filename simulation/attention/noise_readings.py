@@ -97,7 +97,7 @@ class Readings:
 
     @cached_property
     def by_token(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """The informative tokens beside each token, as rows of a table, and how many: (r, V)."""
+        """The informative tokens next to each token, as rows of a table, and how many: (r, V)."""
         rows = _rows(self.tokens, self.vocab_size).flatten()
         owner = _rows(self.owner, self.vocab_size).flatten().repeat_interleave(self.length)
         counts = occurrences(rows, self.shares.numel())

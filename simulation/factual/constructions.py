@@ -159,7 +159,7 @@ def compressed_values(
     """Fewer value dimensions than tokens: heads of dimension d_h for groups of more tokens.
 
     A group's tokens get random unit codes in d_h dimensions, which the output matrices carry to
-    orthogonal subspaces; the MLP tells the codes apart although they overlap.
+    orthogonal subspaces; the MLP separates the codes although they overlap.
 
     ``group``: tokens of a group; must divide S and R.  ``head_dim``: d_h.  ``width``: m.
 

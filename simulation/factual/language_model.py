@@ -3,7 +3,7 @@ r"""A small language model on synthetic biographies, and the bits that its weigh
 Data, of the published form (Allen-Zhu and Li, arXiv 2404.05405, in small). Each of N people has a
 name of three words and six attributes: birth date, birth city, university, major, employer, and the
 employer's city, which follows from the employer. A biography is the name and six sentences in
-random order, each in one of three wordings; it is written anew whenever it is shown.
+random order, each in one of three wordings; it is written again whenever it is shown.
 
 Model. Two pre-norm layers of causal softmax attention in four heads and of a GELU network of four
 times the width, learned positions, tied embeddings; AdamW under a cosine schedule.

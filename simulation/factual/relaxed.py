@@ -2,8 +2,8 @@
 
 In sequential learning prompts are counts of tokens, as in
 :mod:`simulation.factual.sequential_learning`, whose task and losses these are; gradients are by
-automatic differentiation. The tokens stand in the same order: S subjects, R relations, EOS, and one
-row for all noise tokens, which start equal and see the same mean gradient. That row stands for N_0
+automatic differentiation. The tokens are in the same order: S subjects, R relations, EOS, and one
+row for all noise tokens, which start equal and see the same mean gradient. That row represents N_0
 tokens, each of which is in a prompt as often as it is on average, so that it moves by 1/N_0 of its
 own gradient.
 """
@@ -102,7 +102,7 @@ def zipf(task: FactPrompts, exponent: float) -> Tensor:
 
 
 def answers_shared(task: FactPrompts, rngs: Rngs) -> FactPrompts:
-    """The task with answers drawn anew, uniform among the same D for all relations."""
+    """The task with answers drawn again, uniform among the same D for all relations."""
     shape, answers = task.dictionary.shape[1:], task.target.shape[3] // task.relations
     found = copy.copy(task)
     found.dictionary = Streams.like(rngs, task.target).integers(answers, *shape)

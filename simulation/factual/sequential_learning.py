@@ -1,10 +1,10 @@
 """Gradient flow and minibatch SGD on facts, with one-hot tokens and linear attention.
 
 A prompt holds a subject, a relation, noise tokens and EOS, the query; logits are the sum over its
-tokens of attention weight times value.  Noise tokens start equal and see the same mean gradient:
-one row stands for all of them, and its weight counts in a prompt as often as there are noise
-tokens.  In SGD, therefore, noise tokens learn from their mean count instead of each prompt's own;
-tests/unit holds this against SGD on whole prompts.
+tokens of attention weight times value. Noise tokens start equal and see the same mean gradient: one
+row represents all of them, and its weight counts in a prompt as often as there are noise tokens. In
+SGD, therefore, noise tokens learn from their mean count instead of each prompt's own; tests/unit
+holds this against SGD on whole prompts.
 
 Tensors have the shape (replicates, tokens) or (replicates, tokens, answers), the tokens in the
 order: S subjects, R relations, EOS, noise.

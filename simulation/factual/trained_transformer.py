@@ -12,8 +12,8 @@ $$ x = \sum_h O_h^\top \sum_t \mathrm{softmax}_t\Big(\frac{e_{EOS}^\top Q_h K_h^
 
 without a residual stream around the attention and without positions.
 
-A score is a function of the token alone. With n_z the number of times that token z stands in the
-prompt and g_{hz} = exp(score), head h returns (sum_z n_z g_hz V_h^T e_z) / (sum_z n_z g_hz): all
+A score is a function of the token alone. With n_z the number of times that token z occurs in the
+prompt and g_{hz} = exp(score), head h returns (sum_z n_z g_hz V_h^T e_z) / (sum_z n_z g_hz). All
 heads of all prompts are one product of the counts with a matrix of V rows, and no prompt is ever
 embedded. A model that has reached its target leaves the batch.
 """

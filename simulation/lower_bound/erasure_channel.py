@@ -1,6 +1,6 @@
 """A channel that reveals the whole map with some chance, and otherwise nothing.
 
-It tells ``chance * log V!`` nats about the map; to guess at random where nothing is revealed is
+It holds ``chance * log V!`` nats about the map; to guess at random where nothing is revealed is
 optimal.
 """
 

@@ -10,10 +10,10 @@ over the answers, averaged over all pairs or over a batch of them.
 
 The logits of a pair are those of its subject plus those of its relation, plus the query's. So all
 sums over pairs are products of a (subjects, answers) and an (answers, relations) table: nothing is
-sampled, and nothing of the size (pairs, answers) is ever held. (If subject and relation disagree
-by a factor e^700, all of the products underflow, and the result is nan.) A gradient takes three
-times as long as its three products at S, R = 32, 16, as every entry has an exponential and a few
-passes; at 8, 4 it is seven times, as calls then take longer than what they do.
+sampled, and nothing of the size (pairs, answers) is ever held. (If subject and relation disagree by
+a factor e^700, all of the products underflow, and the result is nan.) A gradient takes three times
+as long as its three products at S, R = 32, 16, as every entry has an exponential and a few passes.
+At 8, 4 it is seven times, as calls then take longer than their arithmetic.
 
 Tensors have the shape (replicates, ...), and tokens the order: S subjects, R relations, query.
 """

@@ -162,7 +162,7 @@ def several_steps(
             singular value ("gradient"), or the paper's `regularised` one ("regularised").
         rate: if given, the gradient is the exact one of the whole softmax, and this times sqrt(d)
             the size of a step, on which it depends.
-        batch: samples of a step, which are drawn anew for each; None for the population.
+        batch: samples of a step, which are drawn afresh for each; None for the population.
 
     Returns:
         Number of items recalled, and the probability of all others, each (R, steps).

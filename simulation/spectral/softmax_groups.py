@@ -21,9 +21,11 @@ from simulation.spectral.softmax_memory import Rule, Weights
 class Groups:
     """Groups of equally many items; group g has a probability of order g^-power.
 
-    Attributes: items: K, a multiple of the groups; at least twice as many where others are kept
-    apart. frequencies: of one item of each group, (M,). noise: share of labels drawn from all
-    answers. apart: whether other answers are kept apart by their group.
+    Attributes:
+        items: K, a multiple of the groups; at least twice as many where others are kept apart.
+        frequencies: of one item of each group, (M,).
+        noise: share of labels drawn from all answers.
+        apart: whether other answers are kept apart by their group.
     """
 
     items: int

@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.kit --device cuda --into FILE
 
-Each step is kept in FILE, so that the same command continues where it was cut off; the table
-is printed at the end. The exit status is 1 if a promise was not kept, 2 if the minutes were not
-enough for all steps, else 0. With `--device cpu` a CPU stands in for the card.
+Each step is kept in FILE, so that the same command continues where it was cut off; the table is
+printed at the end. The exit status is 1 if a promise was not kept, 2 if the minutes were not enough
+for all steps, else 0. With `--device cpu` a CPU replaces the card.
 """
 
 import argparse

@@ -1,4 +1,5 @@
-"""Replicates per second that memory and arithmetic allow: a GPU's on paper, a CPU's beside a clock.
+"""Replicates per second that memory and arithmetic allow: a GPU's on paper, a CPU's next to a
+clock.
 
     python -m tests.benchmarks.roof
 

@@ -1,13 +1,14 @@
 """Whether claims hold at the corners of their regimes.
 
 A corner is where two sizes, or ratios of sizes, are at their ends together (`hunt/corners.py`),
-over the whole range that is declared, whatever a hunt may take. At each the claim is judged alone,
-by its own rule and region, on replicates that double until it is decided or half of the corner's
-seconds of processor time are over. A corner has the level 1e-3 / 10,000, so that any corner of the
-table is REFUTED where its claim is true with a probability of at most 0.001 (by t, as far as t
-holds at that level). A corner is out of reach if its theory or its first 16 replicates take longer
-than its seconds, or more memory than there is; so it is without a trial if they would at the speed
-of the claim's other corners. Where theory or simulation says no number, it is broken. Strain is how
+over the whole range that is declared, whatever a hunt may take. At each corner the claim is judged
+alone, by its own rule and region. Replicates double until it is decided or half of the corner's
+seconds of processor time are over. A corner has the level 1e-3 / 10,000. So the probability that
+any corner of the table is REFUTED where its claim is true is at most 0.001 (by t, as far as t holds
+at that level). A corner is out of reach if its theory or its first 16 replicates take longer
+than its seconds, or more memory than there is. It is out of reach without a trial if this would be
+so at the speed of the claim's other corners. Where theory or simulation says no number, it is
+broken. Strain is how
 far the worst estimate is from the middle of its region, in half widths: it is beyond an edge above
 1. Cheap corners come first. What was found is kept in a file, so that the command goes on where it
 stopped, and takes up what had less time.

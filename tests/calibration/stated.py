@@ -46,7 +46,7 @@ Law = Callable[..., Any]
 SMALL = 0.25
 """Part of the largest size of a search up to which points are drawn: a point has seconds."""
 COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs", "G.cover-share")
-"""Claims whose replicates are 0 or 1, for bets; t intervals tell of shares with fewer of them."""
+"""Claims whose replicates are 0 or 1, for bets; t intervals decide shares with fewer of them."""
 ELSEWHERE = (
     "A.one-step-decoding-large-vocabulary",
     "B.attention-parameters",
@@ -65,7 +65,7 @@ class Check:
     Attributes:
         entry: the prediction that states it.
         claim: what is simulated, predicted and judged, and the regime that points are drawn from.
-        case: what tells it from the claim's other checks.
+        case: its difference from the claim's other checks.
     """
 
     entry: Prediction

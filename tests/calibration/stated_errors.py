@@ -1,17 +1,17 @@
 """Whether predictions keep the errors that they state, at random points of their regimes.
 
 A check holds a prediction to the error that it states, by the evidence of a claim. At each of 40
-points the claim is judged alone, by its own rule and looks, with the stated error as its region,
-until it is decided, its looks are used up, or it has taken a second. Points are drawn from the
+points the claim is judged alone, by its own rule and looks, with the stated error as its region. It
+ends when it is decided, its looks are used up, or it has taken a second. Points are drawn from the
 claim's regime where the prediction states its error, uniformly in the logarithm of each size, up to
-the cost that the regime allows; a share is predicted to be 0.05 to 0.95. Intervals hold jointly: a
-point has the level 1e-3 / (40 points x 100 slots for checks), so that any point of the table is
-shown to break an error that it keeps with a probability of at most 0.001. "Shown at 30 of 40": at
-30 points the claim is SUPPORTED with the stated error as its region; at the others neither the
-replicates nor a second decided. Where a critical value is predicted, the rate of success is
-simulated at both edges of the stated error, rounded outwards to whole numbers; the interval is for
-the critical value. For what is exact, it says what would have been noticed. The worst point is the
-one whose estimate is the largest share of what is stated there. `--looks` limits the looks.
+the cost that the regime allows. A share is predicted to be 0.05 to 0.95. Intervals hold jointly: a
+point has the level 1e-3 / (40 points x 100 slots for checks), so with a probability of at most
+0.001 some point is shown to break an error that it keeps. "Shown at 30 of 40": at 30 points the
+claim is SUPPORTED with the stated error as its region; at the others neither the replicates nor a
+second decided. Where a critical value is predicted, the rate of success is simulated at both edges
+of the stated error, rounded outwards to whole numbers. The interval is for the critical value. For
+what is exact, it says what would have been noticed. The worst point is the one whose estimate is
+the largest share of what is stated there. `--looks` limits the looks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The trial of stated errors itself, what docstrings say, and that an error stands once."""
+"""The trial of stated errors itself, what docstrings say, and that an error is stated once."""
 
 import importlib
 import pkgutil

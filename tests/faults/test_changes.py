@@ -77,7 +77,7 @@ def judged(folder: Path, event: str, scratch: Path) -> tuple[bool, str]:
         condition, script = step.get("if", ""), step.get("run", "pip")
         if not (green or "always()" in condition) or ("push" in condition and event != "push"):
             continue
-        if script.startswith("pytest "):  # which would load torch anew
+        if script.startswith("pytest "):  # which would load torch again
             green &= run_pytest(folder, script.split()[1:], given).status == 0
         elif not script.startswith("pip"):
             command = ("bash", "-e", "-o", "pipefail", "-c", script)

@@ -125,7 +125,7 @@ def test_killed_run_resumes_with_identical_figures(suite: Suite, way: str) -> No
 
 
 def test_a_block_that_dies_with_its_worker_is_taken_up_by_another(suite: Suite) -> None:
-    safe = suite.folder / ".safe"  # what is beside a claim counts as its code, but for hidden files
+    safe = suite.folder / ".safe"  # no code: hidden files do not count
     trap = f"""
     if cell["scale"] == 5.0 and not os.path.exists({str(safe)!r}):
         open({str(safe)!r}, "x").close()
@@ -232,7 +232,7 @@ DUMMY = ("    time.sleep(0.0)\n", "    [rng.random() for rng in block.rngs]\n")
 
 
 def test_each_edit_is_judged_on_fresh_evidence_and_counted_and_prose_is_none(suite: Suite) -> None:
-    """Which edits are any is in `tests/unit/library/test_registration.py`."""
+    """`tests/unit/library/test_registration.py` says which edits count."""
 
     def judged(*edits: tuple[str, str], seed: str = "0") -> dict[str, Any]:
         suite.write_text(HEAD + written("one", *edits))

@@ -183,7 +183,7 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
     begin = time.monotonic()
     suite.run("--time-limit", "10s", "--ledger", "short.sqlite", status=2)
     assert time.monotonic() - begin < 60  # all of its blocks take 288 s
-    # The first block tells what the others would take; a claim of shorter ones still has time.
+    # The first block shows what the others would take; a claim of shorter ones still has time.
     assert suite.states() == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
     # 32 blocks of each of 3 cells, of 3 s: 288 s, to one digit.
     assert suite.claims()["tiny.long"]["reason"].endswith("it takes about 5 min 00 s of one core")
@@ -194,7 +194,7 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
 SIZES = (6, 12, 24)
 MOST = 2**1.02
 """Calls of twelve more claims by those of six: a run is noticed that makes 40 calls for each pair
-of claims, beside 17,000 a claim."""
+of claims, in addition to 17,000 per claim."""
 EDITS = (
     ("(1.0, 2.0, 5.0)", "(1.0, 2.0)"),
     ("controls=[", 'controls=[Control("half", "half", predict=lambda cell: predict(cell) / 2), '),

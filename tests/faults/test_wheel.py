@@ -1,4 +1,4 @@
-"""The wheel holds the library alone, and works beside packages of the suite's names."""
+"""The wheel holds the library alone, and works next to packages of the suite's names."""
 
 import shutil
 import sys

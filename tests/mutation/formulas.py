@@ -1,12 +1,12 @@
 """Slips in formulas that no grid sees: counts that are equal there, terms that are small there.
 
 `python -m tests.mutation.formulas -k memory.linear` makes slips in the functions of a theory's
-modules, one at a time: two sizes change places, one size stands where another should, a term of a
+modules, one at a time. Two sizes change places, one size is where another should be, or a term of a
 sum is left out. Nothing is simulated. A grid sees a slip if at one of a claim's cells it moves the
 prediction by more than the claim's resolution in the record. A slip that no grid sees is harmless
-if it moves no prediction by more than that in the claims' regimes either, at corners and at some
-points drawn at random. The others are hidden: unit tests have to see them, and those that none
-does are printed, with the claim and the point where they tell most.
+if it moves no prediction by more than that in the claims' regimes either. Corners are tried, and
+some points drawn at random. The others are hidden: unit tests have to see them, and those that none
+does are printed, with the claim and the point where they show most.
 """
 
 from __future__ import annotations

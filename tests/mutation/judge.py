@@ -42,9 +42,9 @@ class Evidence:
         """Whether a claim refutes the falsified theory; the theory must be the right one again.
 
         First it is judged on the evidence at hand, by the run first that caught the last mutant of
-        the same target. Then, from the nearest claim to the farthest, one that has not run yet runs
-        under the right theory, and one that its evidence leaves in doubt runs again under the false
-        one: as who edits a formula sees it, for the grid follows the formula.
+        the same target. Then, from the nearest claim to the farthest, a claim that has not run yet
+        runs under the right theory, and a claim in doubt runs again under the false one. Somebody
+        who edits a formula sees the same, for the grid follows the formula.
         """
         near = sorted((run for run in _runs() if sees(run[0], mutant)), key=_nearness(mutant))
         likely = self._catchers.get(mutant.target)
@@ -122,7 +122,7 @@ def _caught(claim: Claim, verdict: Verdict) -> bool:
 
 @contextmanager
 def falsified(mutant: Mutant | None, *names: str) -> Iterator[dict[str, Claim]]:
-    """The claims of these ids, of files executed anew under the falsified theory.
+    """The claims of these ids, of files executed again under the falsified theory.
 
     Numbers that one theory left in caches are not left to another.
     """

@@ -2,12 +2,12 @@
 
 Each is of a genuine kind: a forgotten case, an index off by one, a search or a series that ends too
 early, a table interpolated, digits lost. It leaves what every claim registers in the standard tier
-as it is, so that all verdicts stand (`test_planted.py`), and puts the prediction outside the region
+as it is, so all verdicts stand (`test_planted.py`). It puts the prediction outside the region
 elsewhere in the regime of a claim. Hunts are measured by them (`python -m tests.benchmarks hunt`).
 
-From `gaussian-as-sphere` on they are of kinds that an audit missed: wrong at large or small sizes
-alone, on one branch of an option, at few points, by little, or at one edge; bounds that are too low
-by less than their slack. Each of the two lists was fixed before any of it was hunted.
+From `gaussian-as-sphere` on they are of kinds that an audit missed. They are wrong at large or
+small sizes alone, on one branch of an option, at few points, by little, or at one edge. Or bounds
+are too low by less than their slack. Each of the two lists was fixed before any of it was hunted.
 """
 
 import functools

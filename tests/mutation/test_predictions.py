@@ -23,9 +23,9 @@ BLUNT = {
     "theory.factual.trained_transformer.capacity x 1.3": "trained transformers stand at 0.7 of the "
     "line, in the middle of a region from 0.53 to 0.98 that follows it",
 }
-"""Falsified theories that no claim can tell from the right one, and why."""
+"""Falsified theories that no claim can distinguish from the right one, and why."""
 SLOW = "theory.attention.critical.EXPONENTS[A, length] -0.25"
-"""Takes six minutes of a core: claims of other regimes run anew before the one that notices."""
+"""Takes six minutes of a core: claims of other regimes run again before the one that notices."""
 NUMBERS = [mutant.id for mutant in (*constants(), *exponents())]
 MUTANTS = {mutant.id: mutant for mutant in (*constants(), *exponents(), *powers())}
 FEW = (

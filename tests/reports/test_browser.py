@@ -27,7 +27,7 @@ DOMINANT = "[id='A.dominant-noise']"
 
 @pytest.fixture(scope="module")
 def browser(sockets_freed: None) -> Iterator[Browser]:
-    """Chromium or Chrome without a window, whichever is installed."""
+    """Chromium or Chrome without a window, as installed."""
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
         pytest.skip(f"LEFT OUT: no real browser is installed (none of {', '.join(NAMES)})")

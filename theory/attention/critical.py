@@ -26,7 +26,7 @@ $$ f_C = \Big(1-\frac1V\Big)^2\frac{t_2}{\ell r^3}\Big(t_2^2+t_2-\frac{t_4}V\Big
 $$ g = \frac1{Lr^2}\Big[\Big(\frac1\ell-\frac1L\Big)\Big(t_2^2-\frac{t_4}V\Big)
    +\ell t_2(t_2+2)\Big] . $$
 
-$g$ is the noise term C2, the informative slots, beside C.
+$g$ is the noise term C2, the informative slots, next to C.
 
 The root in $f_A$ is the median of A over its mean, since the median replicate meets a probability
 of 1/2. (A is proportional to a quadratic form of the mean embedding and to the square of another,
@@ -82,9 +82,9 @@ def _exponents(symbol: str) -> dict[str, float]:
 
 _POWERS = {symbol: _exponents(symbol) for symbol in "ABCDE"}
 EXPONENTS = {symbol: _POWERS[symbol] for symbol in ("A", "B", "C")}
-r"""Powers of V, L and d in $N_A$, $N_B$, $N_C$. The regimes, for $V \gg d$ and $\tau = 0$:
-A, mean bias: $L > \max(\sqrt V, V/d)$; B, stored context: $d < L < V/d$;
-C, gradient noise: $L < \min(d, \sqrt V)$. Besides, $\kappa$ grows as $\sqrt{2\ln L}$."""
+r"""Powers of V, L and d in $N_A$, $N_B$, $N_C$. The regimes, for $V \gg d$ and $\tau = 0$: A, mean
+bias: $L > \max(\sqrt V, V/d)$; B, stored context: $d < L < V/d$; C, gradient noise: $L < \min(d,
+\sqrt V)$. Also, $\kappa$ grows as $\sqrt{2\ln L}$."""
 
 
 @prediction(

@@ -3,8 +3,8 @@ r"""End to end: the probability that three gradient steps get a fresh sequence r
 A fresh sequence gets its label if its informative token is found and then recalled, and the two
 happen almost independently: accuracy = localisation x recall. They are coupled because training
 misses some informative tokens too, and stores others instead. A training sequence is found as a
-fresh one is, with a probability that differs from replicate to replicate (by the realised
-signal-to-noise ratio $s$) and from token to token (by the token's own score $t$):
+fresh one is. The probability differs from replicate to replicate (by the realised signal-to-noise
+ratio $s$) and from token to token (by the token's own score $t$):
 
 $$ P(s, t) = F_D(t + s)^{L_{eff}} . $$
 

@@ -24,17 +24,16 @@ mean noise $E\sigma^2$:
 The mean of $\sigma^2$ given these is $T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,\zeta$.
 
 With the trigger in the values, most of the signal is proportional to one random number, the mean
-agreement of two labels of the batch (`Agreement`), which is skewed and moves the noise as well.
-Then $q$ and $\nu$ are correlated (`noise_terms.trigger_covariance`), and T is proportional to $q^2
-+ 2q\nu$, a bit more than a $d$-th of it.
+agreement of two labels of the batch (`Agreement`). It is skewed and moves the noise as well. Then
+$q$ and $\nu$ are correlated (`noise_terms.trigger_covariance`), and T is proportional to $q^2 +
+2q\nu$, a bit more than a $d$-th of it.
 
 Derived: every term of $w_{noise}$ is, given the data's label counts, a Gaussian vector. Its
-covariance is a power $S^p$ of the embeddings' covariance $S$, the term's declared
-`covariance_power`: $p = 2$ if it is $S\mu$, with $\mu$ the mean embedding (A); $p = 3$ if it is
-$S\,S^{1/2}g$, with $g$ a normal vector (B, D); $p = 1$ if it is $S^{1/2} g$ (the others). So
-$\sigma^2$ is a quadratic form in $S^{p+1}$, and the trigger's own share a form in $S^p$. One
-approximation is made: a lognormal of the right variance stands in for a weighted sum of $\chi^2$
-times powers of a $\chi^2$.
+covariance is a power $S^p$ of the embeddings' covariance $S$, the term's `covariance_power`. $p =
+2$ if it is $S\mu$, with $\mu$ the mean embedding (A); $p = 3$ if it is $S\,S^{1/2}g$, with $g$ a
+normal vector (B, D); $p = 1$ if it is $S^{1/2} g$ (the others). So $\sigma^2$ is a quadratic form
+in $S^{p+1}$, and the trigger's own share a form in $S^p$. One approximation is made: a lognormal of
+the right variance replaces a weighted sum of $\chi^2$ times powers of a $\chi^2$.
 
 With orthonormal embeddings $\theta_v$ is not Gaussian (`theory.attention.orthonormal`), and both
 `probability` and `replicate_snr` raise ValueError.
@@ -210,12 +209,12 @@ def _spread(
     r"""Variance of $\zeta$ over replicates: two independent factors.
 
     The form $\sum_p a_p g^\top S^{p+1} g / m_{p+1}$ of $w_{noise}$ ($a_p$: share of the terms of
-    power p, $m_k$: spectral moments of $S$) has variance
-    $\frac2d\sum_{pq} a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$.
-    The label counts $n$ scale the terms that the mean covariance reads: contexts ($p = 3$) by
-    $n^\top G_U^2 n$, of relative variance $2t_4/(Vt_2^2)$, and the mean embedding ($p = 2$) by
-    $y^2$, $y = n^\top G_U n$, of that of the square of a $\chi^2_k$, $k = V/t_2$. Their covariance
-    is $2\cdot 2t_3/(Vt_2)$. What ``agreement`` tells of these counts is left out.
+    power p, $m_k$: spectral moments of $S$) has variance $\frac2d\sum_{pq}
+    a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$. The label counts $n$ scale the terms that the mean
+    covariance reads: contexts ($p = 3$) by $n^\top G_U^2 n$, of relative variance $2t_4/(Vt_2^2)$,
+    and the mean embedding ($p = 2$) by $y^2$, $y = n^\top G_U n$, of that of the square of a
+    $\chi^2_k$, $k = V/t_2$. Their covariance is $2\cdot 2t_3/(Vt_2)$. The information of
+    ``agreement`` about these counts is left out.
     """
     size, ratio = problem.vocab_size, problem.dim / problem.vocab_size
     moment = {k: spectra.moment(k, ratio) for k in range(1, 9)}

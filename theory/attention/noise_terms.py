@@ -108,11 +108,11 @@ def trigger_coefficient_variance(problem: Problem) -> float:
 def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
     r"""Parts of $v_q$, in units of $s_0^2$, by what the informative tokens read.
 
-    ``contexts``: contexts of other samples. ``own context``: that of the same sample.
-    ``tokens``: informative tokens. ``mean``: the mean embedding, stored with every label. Where the
-    trigger is in the values, besides: ``trigger reads contexts``; ``agreement``, the trigger, as
-    often as labels agree; ``overlaps``, those of trigger and informative tokens; ``mean overlap``,
-    that of trigger and mean embedding; ``agreement of tokens``, a covariance with ``tokens``.
+    ``contexts``: contexts of other samples. ``own context``: that of the same sample. ``tokens``:
+    informative tokens. ``mean``: the mean embedding, stored with every label. Where the trigger is
+    in the values, also: ``trigger reads contexts``; ``agreement``, the trigger, as often as labels
+    agree; ``overlaps``, those of trigger and informative tokens; ``mean overlap``, that of trigger
+    and mean embedding; ``agreement of tokens``, a covariance with ``tokens``.
     """
     V, L, N, r, t2, _, _ = _notation(problem)
     overlap, h, (k2, _, _) = problem.overlap, V / N, lengths(problem).power

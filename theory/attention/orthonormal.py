@@ -14,8 +14,8 @@ to a factor 2.5 in the critical number of samples. Instead:
 
 - samples that share a label (a collision) raise $\theta_{trig}$ by 2 a pair. Without the trigger
   in the values that is the whole signal, and it takes about $\sqrt V$ samples;
-- a token that occurs twice in a sequence, or in two sequences of one label, gains about 2: these
-  few tokens are the noise, and a fresh sequence must avoid those above $\theta_{trig}$;
+- a token that occurs twice in a sequence, or in two sequences of one label, gains about 2. These
+  few tokens are the noise, and a fresh sequence must avoid the ones above $\theta_{trig}$;
 - each repeat within a sequence lowers $\theta_{trig}$ by $2/L$: with no collision they decide.
 
 Both laws are sums of independent small counts, built here by convolution on the lattice

@@ -80,7 +80,7 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
 def critical_samples(problem: MlpProblem) -> float:
     r"""Samples at which half of fresh sequences are localised; infinite if no number suffices.
 
-    Solves `probability` = 1/2 for N, log-interpolated between integers; the closed form beside it
+    Solves `probability` = 1/2 for N, log-interpolated between integers; the closed form next to it
     is the limit $V, N \gg d$, $\tau = 0$. The problem's own ``samples`` do not matter.
     """
     return _critical_samples(problem.replace(samples=1))

@@ -90,7 +90,7 @@ def _distance(above: int, below: int, *, fixed: bool) -> float:
     there are, dist^2 is chi-squared with as many degrees of freedom as the face lacks dimensions,
     which are counted.
 
-    ``fixed``: the single first coordinate belongs to the level whichever side it is on.
+    ``fixed``: the single first coordinate belongs to the level on either side.
     """
     rng = np.random.default_rng(20241210)
     draws = 500_000 // (above + below) + 2

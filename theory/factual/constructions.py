@@ -248,7 +248,7 @@ def compressed_accuracy(
 ) -> float:
     r"""Accuracy of the MLP when g tokens share $d_h < g$ value dimensions.
 
-    Codes in one group overlap by $\rho$, a coordinate of the unit sphere of $\mathbb R^{d_h}$; the
+    Codes in one group overlap by $\rho$, a coordinate of the unit sphere of $\mathbb R^{d_h}$. The
     kernel of cosine features of frequency $\omega$ at the inputs' squared distance
     $2(1-\rho_{ss'})+2(1-\rho_{rr'})$ is the share of a neighbouring fact's answer that is read as
     well. Added to it are noise of variance $\frac N{md}+\frac{n_a}m$ on answer a of $n_a$ facts,

@@ -28,11 +28,11 @@ $$ t(q) = \frac1{2\lambda}\left[\operatorname{arsinh}\frac{2\sqrt c\,q}b
 Half of a factor's loss is gone at $q_{1/2} = \log(1+\sqrt K)$. The factor of larger $\lambda$ goes
 first, the relation iff $S^2(1-1/R) > RD(1-1/D)$, and leaves a plateau at the other's $\log K$.
 
-**Other dictionaries.** If answers are drawn at random from the block, the relation alone tells
+**Other dictionaries.** If answers are drawn at random from the block, the relation alone gives
 $p(\cdot|r)$, which is not uniform: the plateau is at its entropy.
 
-Steps of size $\eta$ in place of a flow grow by $1+\eta\lambda$ in place of $e^{\eta\lambda}$, and
-so delay the early growth by a relative $\eta\lambda/2$.
+Steps of size $\eta$ instead of a flow grow by $1+\eta\lambda$ instead of $e^{\eta\lambda}$, and so
+delay the early growth by a relative $\eta\lambda/2$.
 """
 
 import math
@@ -195,7 +195,7 @@ def subject_rate(sizes: Sizes) -> float:
     latex=r"\lambda_z^2 = E[n_z]^2\,\frac{1-1/D}{SR}", source=_SOURCE, error="exact", regime=RANDOM
 )
 def background_square_rate(sizes: Sizes, *, count: float = 1.0) -> float:
-    """Mean square growth rate, over random dictionaries, of a token that tells nothing.
+    """Mean square growth rate, over random dictionaries, of a token without information.
 
     ``count``: mean number of such tokens in a prompt; 1 for EOS, (T - 3)/N_0 for a noise token.
     """

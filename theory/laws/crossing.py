@@ -47,7 +47,7 @@ def root(
     def excess(x: float) -> float:
         return function(x) - level
 
-    low, high = float(low), float(high)  # the cache tells 0 from 0.0
+    low, high = float(low), float(high)  # the cache distinguishes 0 from 0.0
     if excess(low) * excess(high) > 0:
         return math.inf if abs(excess(high)) <= abs(excess(low)) else -math.inf
     return float(brentq(excess, low, high, xtol=tolerance))

@@ -68,8 +68,8 @@ class Scores:
     Attributes:
         own: mean score of the right label, shape (count,).
         own_variance: its variance, (count,).
-        rival: mean score of another label by that label's count and what else tells rivals
-            apart, (rivals,).
+        rival: mean score of another label by that label's count and what else distinguishes rivals,
+            (rivals,).
         rival_variance: the part of its variance that depends on those, (rivals,).
         rival_weights: their probabilities, (rivals,).
         shared: the part that fluctuates with the token, common to all rivals.

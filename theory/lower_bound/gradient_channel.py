@@ -40,7 +40,7 @@ _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and c
 def snr(problem: Problem) -> float:
     r"""Signal over noise in the gradient, variance per direction of mean zero.
 
-    $E n^2 = \lambda^2(1 + 1/\lambda)$ gives the $V$ beside $N$. Paper A's assumptions have
+    $E n^2 = \lambda^2(1 + 1/\lambda)$ gives the $V$ next to $N$. Paper A's assumptions have
     $N/(LV)$ small as well as large.
     """
     size = problem.vocab_size
@@ -49,7 +49,8 @@ def snr(problem: Problem) -> float:
 
 @prediction(latex=r"\frac12\log(1+\rho)", source=_SOURCE)
 def entry_information(problem: Problem) -> float:
-    """Upper bound in nats on what one entry of G tells; `information` is that times their number.
+    """Upper bound in nats on the information in one entry of G; `information` is that times their
+    number.
 
     The problem's own ``dim`` plays no part.
     """
@@ -61,10 +62,11 @@ def entry_information(problem: Problem) -> float:
     source=_SOURCE,
 )
 def information(problem: Problem) -> float:
-    r"""Upper bound in nats on what G tells about the map, in the Gaussian-equivalent channel.
+    r"""Upper bound in nats on the information of G about the map, in the Gaussian-equivalent
+    channel.
 
-    The embeddings are known to the decoder; $d$ stands for $\min(d, V - 1)$. It is tight for
-    $I \ll \log V!$ and $\rho \ll 1$.
+    The embeddings are known to the decoder; $d$ means $\min(d, V - 1)$. It is tight for $I \ll \log
+    V!$ and $\rho \ll 1$.
 
     >>> p = Problem(vocab_size=256, length=32, samples=2048, dim=105)
     >>> round(information(p) / (256 * math.log(256)), 2)
@@ -80,10 +82,10 @@ def information(problem: Problem) -> float:
     error="exact",
 )
 def sample_information(problem: Problem) -> float:
-    r"""Exactly what one sequence and its label tell about the map, in nats.
+    r"""Exact information of one sequence and its label about the map, in nats.
 
     A map has its prior probability times $V c_k/L$, where $c_k$ of the L tokens are mapped to the
-    label. Hence N samples tell at most $N I_1$, about $N\log(V/L)$, whatever is computed of them:
+    label. Hence N samples hold at most $N I_1$, about $N\log(V/L)$, whatever is computed of them:
     this holds without any assumption on the channel.
 
     >>> sample_information(Problem(vocab_size=8, length=2, samples=1, dim=2)) > math.log(8 / 2)

@@ -37,7 +37,7 @@ _MEETING_NODES = 8
 def linear_mmse_accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the linear MMSE estimate on the gradient of a training batch.
 
-    A token meets a label by chance $\mu = NL/V^2$ times; where $\mu$ is of order 1 the skewness of
+    A token meets a label by chance $\mu = NL/V^2$ times. Where $\mu$ is of order 1 the skewness of
     that count matters, and it enters through the score that a rival has from its own entry of M.
     With more dimensions the formula is too high where noise rules. At V = L = 256 and N = 2048, by
     256 batches and more, it is 0.006, 0.020, 0.028, 0.047 and 0.074 too high for d = 128, 192, 230,

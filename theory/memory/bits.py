@@ -11,14 +11,14 @@ likelihood that adds up to $2^B$ over all functions)
 
 $$ \mathrm{CE} \ge \log M - \frac{B\log 2}N . $$
 
-Rate-distortion theory makes the first tight for many facts: the best of $2^B$ random codewords
-agrees with the function in a share of facts whose mean is that of the maximum of $2^B$ binomials.
+Rate-distortion theory makes the first tight for many facts. The best of $2^B$ random codewords
+agrees with the function in a share of facts whose mean is the mean maximum of $2^B$ binomials.
 
 **Constructions.** A memory of $n$ pairs under a random permutation recalls a pair with the
-probability that `linear` and `mlp` derive: the sum of outer products, itself, behind
-a projector of rank m, or rounded to signs; and cosine or bilinear features of width m.
-At the capacity, $P=0.99$, a permutation is known up to $n!/(n-e)!$ possibilities, $e=n/100$ errors,
-so that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real parameter can hold; a
+probability that `linear` and `mlp` derive. Constructions are the sum of outer products (itself,
+behind a projector of rank m, or rounded to signs) and cosine or bilinear features of width m. At
+the capacity, $P=0.99$, a permutation is known up to $n!/(n-e)!$ possibilities, $e=n/100$ errors, so
+that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real parameter can hold; a
 memory of weights of $k$ bits holds at most $k$ bits per weight.
 """
 

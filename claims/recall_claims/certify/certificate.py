@@ -42,8 +42,13 @@ LOWER, UPPER = 1, -1
 class Task:
     """A claim to certify, in words that any process understands.
 
-    Attributes: module: of the claim. claim: its id. alpha: its slot of the error budget. settings:
-    of the runs that drew the data sets. ledger: where these are. seeds: of the data sets.
+    Attributes:
+        module: of the claim.
+        claim: its id.
+        alpha: its slot of the error budget.
+        settings: of the runs that drew the data sets.
+        ledger: where these are.
+        seeds: of the data sets.
     """
 
     module: str

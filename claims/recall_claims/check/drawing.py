@@ -45,7 +45,7 @@ def order(blocks: Mapping[str, int], seed: int) -> list[Unit]:
 
     Args:
         blocks: number of each claim's.
-        seed: of the order; one that whoever made the ledger cannot have known.
+        seed: of the order; one that the maker of the ledger cannot have known.
     """
     rng = np.random.default_rng(seed)
     placed = [

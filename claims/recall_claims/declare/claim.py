@@ -247,7 +247,7 @@ def claim(
             of more than a million; the smoke and standard tiers may have none. Without it, any cell
             of the regime is cheap enough.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
-            once, if at all, and by no worker; a tier without cells does not run the claim. "full"
+            once, if at all, and by no worker. A tier without cells does not run the claim. "full"
             has those of "standard" if it is not named.
         replicates: replicates per cell at the first look and at the last, to which they double,
             as ``(256, 4096)``; a number alone is a single look. For all tiers or per tier; a tier

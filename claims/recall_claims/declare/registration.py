@@ -1,9 +1,9 @@
 """Registration: the declaration of a claim when its evidence was drawn, as one short hash.
 
 A region that is moved after the evidence was seen, and judged on that same evidence, has no error
-rate. So the random streams and the ledger's keys derive from the declaration itself: whoever edits
-it draws fresh evidence. Predictions count to 4 digits, so that a formula written in another way
-keeps its evidence; a flip of the last digit costs a draw, never an error.
+rate. So the random streams and the ledger's keys derive from the declaration itself: an edit of it
+draws fresh evidence. Predictions count to 4 digits, so that a formula written in another way keeps
+its evidence; a flip of the last digit costs a draw, never an error.
 """
 
 from __future__ import annotations

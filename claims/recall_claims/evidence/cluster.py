@@ -1,7 +1,7 @@
 """A dask cluster as an executor; needs the packages of the extra `cluster`.
 
 Scheduler, workers and client send each other pickles, and to read a pickle is to run what it says:
-whoever can connect runs code as the user of every one of these processes.
+anybody who can connect runs code as the user of every one of these processes.
 """
 
 import asyncio

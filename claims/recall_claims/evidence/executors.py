@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 FORMS = "auto, serial, processes:K, dask:ADDRESS, or module:callable that returns an Executor"
 UNTOLD = 64
-"""Tasks at a time of an executor that does not tell."""
+"""Tasks at a time of an executor that does not say."""
 CGROUPS = Path("/sys/fs/cgroup")
 MOST_PROCESSES = 61 if sys.platform == "win32" else 9999
 """Processes that Python can wait for."""

@@ -110,7 +110,8 @@ def _without_texts(statement: ast.Assign) -> str:
 
 @cache
 def _imported_code(module: str) -> dict[str, str]:
-    """All that counts for a claim file besides itself: modules, conftest files, files of data."""
+    """All that counts for a claim file except the file itself: modules, conftest files, files of
+    data."""
     names = sorted((upstream(module) | _loaded(module)) - {module})
     counted = [name for name in names if "theory" not in name.split(".") and not in_library(name)]
     code = {name: _module_code(name) for name in counted}
@@ -145,7 +146,7 @@ def _folders(module: str) -> tuple[Path, ...]:
 
 
 def _conftests(module: str) -> Iterator[tuple[int, ast.Module]]:
-    """Each conftest.py beside a module or above it, after how many folders above it lies."""
+    """Each conftest.py next to a module or above it, with the number of folders in between."""
     for up, folder in enumerate(_folders(module)):
         file = folder / "conftest.py"
         if file.is_file():
@@ -174,7 +175,7 @@ def _loaded(module: str) -> set[str]:
 
 
 def _data(modules: Iterable[str]) -> dict[str, Path]:
-    """Files of data beside modules: all but Python's, hidden ones, Markdown, pytest's settings,
+    """Files of data next to modules: all but Python's, hidden ones, Markdown, pytest's settings,
     papers and ledgers."""
     found = {}
     for folder, home in {f.parent: package(m) for m in modules if (f := source(m))}.items():
@@ -182,7 +183,7 @@ def _data(modules: Iterable[str]) -> dict[str, Path]:
             known = path.name in CONFIGURATION or path.suffix in (*PYTHON, ".md")
             if known or path.name.startswith(".") or not path.is_file():
                 continue
-            beside = re.sub("-(wal|shm|journal)$", "", path.name)  # what SQLite keeps beside it
+            beside = re.sub("-(wal|shm|journal)$", "", path.name)  # SQLite keeps more files
             paper = path.suffix == ".toml" and is_paper(path)
             if not paper and not is_ledger(path.with_name(beside)):
                 found[f"{home}: {path.name}"] = path

@@ -1,11 +1,11 @@
 """The ledger: every block of evidence ever simulated, in one SQLite file.
 
-A block is keyed on all that its figures depend on: claim, registration, cell, seed, block index,
-replicates, dtype, device kind, fingerprint of the code that made it, and library versions. A run
-that was killed finds its finished blocks here and loses at most those in flight.
+A block is keyed on everything that changes its figures: claim, registration, cell, seed, block
+index, replicates, dtype, device kind, code fingerprint, and library versions. A run that was killed
+finds its finished blocks here and loses at most those in flight.
 
-A block that is not evidence, whoever wrote it, is put aside and drawn again: it stays in the file,
-in a table of its own, and `why_missing` says what was wrong with it.
+A block that is not evidence is put aside, no matter who wrote it, and drawn again. It stays in the
+file, in a table of its own, and `why_missing` says what was wrong with it.
 
 The ledger also counts the attempts ever made at a claim. Each seed, each version of the code and
 each registration is another attempt, and each may wrongly refute the claim with probability alpha.
@@ -168,7 +168,7 @@ class Ledger(LedgerFile):
         return self.place(drawn)
 
     def recall(self, drawn: EvidenceSet, others: int) -> None:
-        """Count as many sets of a set's claim and tier besides it as a record tells of."""
+        """Count as many other attempts at the same claim and tier as a record lists."""
         place = self.place(drawn)
         for number in range(place.sets - bool(place.shown), min(others, MOST_RECALLED)):
             self.register(drawn._replace(registration="", seed="", code=f"recorded {number + 1}"))

@@ -202,7 +202,7 @@ class LedgerFile:
         return int(count)
 
     def _prepare(self) -> None:
-        """Make the tables of a new file; whoever only reads a ledger leaves every byte as it is."""
+        """Make the tables of a new file; reading a ledger leaves every byte as it is."""
         with self.one_step():  # two runs may fill the file at the same moment
             if not self._tables():
                 for statement in _SCHEMA:

@@ -40,7 +40,7 @@ Figures = Mapping[str, Array]
 Draw = Callable[[Sequence[int]], Figures | None]
 """Simulates the replicates of these indices together; None if memory does not suffice.
 
-An index beyond the block stands for a stranger, a replicate with other draws.
+An index beyond the block means a stranger, a replicate with other draws.
 """
 OWN = "let every replicate draw from its own generator in block.rngs, and from nothing else"
 

@@ -158,7 +158,7 @@ class Round:
 
     @property
     def observables(self) -> tuple[str, ...] | None:
-        """Names of what a block has to hold, which the first look tells."""
+        """Names of the observables that a block has to hold, as the first look shows."""
         evidence = self.look.evidence
         return tuple(evidence[0].observations) if evidence else None
 
@@ -179,7 +179,7 @@ class Running:
         round: the blocks of the look that is next, or of the last, which has none.
 
     Args:
-        ledger: where blocks are found; whoever simulates the missing ones keeps them there.
+        ledger: where blocks are found; a process that simulates missing ones keeps them there.
         alpha: the claim's error probability; if it is not given, its slot of the error budget.
     """
 

@@ -216,7 +216,7 @@ class Scheduler:
                 if not tasks:
                     return
                 self._send(running, tasks)
-        except ExecutorError as error:  # there is none: whoever is waited for says so
+        except ExecutorError as error:  # there is none: the claim that is waited for reports it
             self._fail(first, error)
 
     @property
@@ -265,7 +265,7 @@ class Scheduler:
                 self._expect_no_more(name)
                 try:
                     begun = begin()
-                except Exception as error:  # its formulas may do anything; its own turn tells
+                except Exception as error:  # its formulas may do anything; its own turn reports it
                     self._failed[name] = error
                     continue
                 if begun is not None:
@@ -364,7 +364,7 @@ class Scheduler:
 
     def _lost(self, flight: Flight, error: BrokenExecutor) -> None:
         """The executor is gone: its blocks run again, one at a time, or have killed it and fail."""
-        first = flight.executor is self._executor  # to tell of it
+        first = flight.executor is self._executor  # to report it
         if first and self.executor_name:  # another can be started
             flight.executor.shutdown(wait=False, cancel_futures=True)
             self._executor = None

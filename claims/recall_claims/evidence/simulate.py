@@ -48,9 +48,9 @@ def simulate(task: Task) -> BlockResult:
     are the same but for rounding: batched products round by the size of their batch.
 
     Raises:
-        SimulationError: the worker's code or libraries are not those of the run, the claim's
-            function returned something that cannot be evidence, its replicates are not their own,
-            or memory does not suffice for a single replicate.
+        SimulationError: the worker's code or libraries are not the run's, the claim's function
+            returned no evidence, its replicates are not their own, or memory is too small for one
+            replicate.
     """
     key = task.key
     claim, code = find(task.module, key.claim)
@@ -142,7 +142,7 @@ def _generators(key: BlockKey, replicates: Iterable[int]) -> tuple[np.random.Gen
 def again(claim: Claim, task: Task, indices: Sequence[int]) -> dict[str, Array] | None:
     """Some replicates of a block, simulated together in this order.
 
-    An index beyond the block stands for one with draws that no evidence has.
+    An index beyond the block means a replicate with draws that no evidence has.
     """
     own, others = task.key, replace(task.key, registration="strangers")
     rngs = [_generators(own if i < own.replicates else others, [i])[0] for i in indices]
@@ -237,7 +237,7 @@ def _claims(module: str) -> dict[str, tuple[Claim, str]]:
 
 @cache
 def versions() -> str:
-    """Name the versions, besides the code, that a block's last digits depend on."""
+    """Name the versions, in addition to the code, that a block's last digits depend on."""
     return (
         f"python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, "
         f"torch {installed('torch')}"

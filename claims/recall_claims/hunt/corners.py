@@ -1,8 +1,8 @@
 """The corners of a regime, where a formula fails first.
 
 A corner is where two sizes, or ratios of sizes, are at their ends together, as far as the regime
-goes: the fewest dimensions with the most samples, say, or the most samples per dimension with the
-narrowest layer.
+goes. Examples are the fewest dimensions with the most samples, or the most samples per dimension
+with the narrowest layer.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.regime import Regime
 
 DRAWN = 256
-"""Points that are drawn, besides the ends of all ranges, to climb from."""
+"""Points that are drawn to climb from, in addition to the ends of all ranges."""
 STRIDES = (1, 4)
-"""Steps of a range that one or two sizes are moved by in a climb, besides going to its ends."""
+"""Steps of a range by which one or two sizes move in a climb; they also go to its ends."""
 Place = tuple[int, ...]
 """A point: which step of its range each size is at."""
 
@@ -26,7 +26,7 @@ Place = tuple[int, ...]
 def corners(regime: Regime, reachable: Callable[[Cell], bool], random: Random) -> Iterator[Cell]:
     """The corners of the reachable part of a regime, for each kind of cell.
 
-    Sizes are parameters whose values are positive numbers; all others tell kinds of cells apart.
+    Sizes are parameters whose values are positive numbers; all others separate kinds of cells.
     Where ends leave other sizes open, these are at the first values of their ranges. Corners are
     found by climbing on the steps of the ranges, so that one or the other may be missed.
     """

@@ -106,7 +106,7 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
 
 @dataclass(frozen=True)
 class _Seen:
-    """A probe so far, and the cells of which more would tell more."""
+    """A probe so far, and the cells of which more replicates would show more."""
 
     probe: Probe
     open_cells: tuple[str, ...]

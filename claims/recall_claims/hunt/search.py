@@ -218,7 +218,7 @@ class _Search:
             one = alone(self.claim, point)
             key = registration(one, TIER)
             known = self.probes.get(key, turn.known.get(key))
-            # All the patience there is, where a probe has not had it, may tell more.
+            # All the patience there is, where a probe has not had it, may show more.
             more = known is None or known.patience < patience == SECONDS
             if known is not None and not (more and known.verdict is Verdict.INCONCLUSIVE):
                 return known

@@ -161,14 +161,14 @@ class Student(Method):
     `spent` is that part; where values are few and skewed, it has to be smaller for the interval to
     err as rarely as stated.
 
-    On skewed data a t interval misses on one side far more often than a small alpha says (for
-    chi-squared data of 1 degree of freedom, 128 values and alpha = 1e-5, 60 times as often).
-    Hall's transformation T + c T^2/3 + c^2 T^3/27 + c/6 of the t statistic, c = skewness /
-    sqrt(n), removes the skewness to second order and is invertible (P. Hall, "On the removal of
-    skewness by transformation", J. R. Statist. Soc. B 54, 221, 1992). The join of the two is
-    never narrower than the t interval.
+    On skewed data a t interval misses on one side far more often than a small alpha says. For 128
+    values of chi-squared data of 1 degree of freedom and alpha = 1e-5 it is 60 times as often.
+    Hall's transformation T + c T^2/3 + c^2 T^3/27 + c/6 of the t statistic, c = skewness / sqrt(n),
+    removes the skewness to second order and is invertible (P. Hall, "On the removal of skewness by
+    transformation", J. R. Statist. Soc. B 54, 221, 1992). The join of the two is never narrower
+    than the t interval.
 
-    Fewer than two values, or values that do not vary, tell nothing: the interval is the whole line.
+    Fewer than two values, or values that do not vary, show nothing: the interval is the whole line.
     Nor do values of which one outweighs the others, as where a variance is infinite: none may have
     more than `heaviest` of the sum of squared deviations. Of 20,000 samples of 256 exponential
     values 8 had one that did, of 1,024 squared normal ones 25, of 1,024 Cauchy ones 97 per cent.
@@ -262,7 +262,7 @@ def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None =
         values: distinct observations in [0, 1], or means of such that agree to 2^-10.
         mean: the mean that is bet against.
         counts: how often each was seen, at least once.
-        spread: of what a mean stands for, the sum of squares about it over its own square.
+        spread: of each mean's values, the sum of squares about it over its own square.
     """
     logs = np.zeros(STAKES.size)
     for i in range(0, values.size, MANY):
@@ -349,7 +349,7 @@ def _grouped(scaled: Array) -> tuple[Array, Array, Array | None]:
     off *= off
     held = counts > 0
     spread = np.bincount(places, off).astype(np.float64)
-    means[means < 1e-300] = 0.0  # which may stand for zeros
+    means[means < 1e-300] = 0.0  # which may replace zeros
     return means[held], counts[held], spread[held]
 
 

@@ -8,7 +8,7 @@ claim. It is divided
    many claims are selected. So replaying one claim alone gives its verdict of the full run;
 3. over the components of its estimand (cells, exponents), by Bonferroni, hence simultaneously;
 4. over looks: a fixed-n test that may look K times at growing amounts of data uses 1/K of its share
-   at each; a test that is exact at every look (an e-process) pays nothing for looks.
+at each. A test that is exact at every look (an e-process) pays nothing for looks.
 
 By the union bound the sum is at most the budget, whatever the dependence between looks,
 components and claims. What is *not* in that bound:

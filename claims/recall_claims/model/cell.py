@@ -152,7 +152,7 @@ class Block:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Torch's floating-point type of the simulation; whoever asks for it loads torch."""
+        """Torch's floating-point type of the simulation; asking for it loads torch."""
         if not isinstance(self.precision, str):
             return self.precision
         import torch

@@ -44,7 +44,7 @@ _added: dict[str, Paper] = {}
 
 
 def add_paper(path: Path) -> None:
-    """Make a paper known; for the conftest.py beside its claims.
+    """Make a paper known; for the conftest.py next to its claims.
 
     Args:
         path: a TOML file with id, title, authors, identifier, share, slots and statements. The file
@@ -54,9 +54,9 @@ def add_paper(path: Path) -> None:
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is not TOML, an entry is missing or makes no sense, another paper has its id,
-            the papers added before leave too small a share, or a statement rests on an unknown
-            one or on itself, or cites an unknown work.
+        ValueError: it is not TOML, an entry is missing or wrong, or another paper has its id.
+            Earlier papers leave too small a share, or a statement rests on itself or on an unknown
+            one, or cites an unknown work.
     """
     paper = _read(path)
     if papers().get(paper.key, paper) != paper:

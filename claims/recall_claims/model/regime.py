@@ -4,7 +4,7 @@ A theorem claims a regime; a grid is a few points of it. A `Regime` states which
 parameter of a cell may take, and what else must hold of them together. Every cell of a claim's grid
 has to lie inside, and `pytest --hunt` searches the rest for a violation.
 
-A theory states beside each formula where it holds, as a `Regime`, and a claim searches that
+A theory states next to each formula where it holds, as a `Regime`, and a claim searches that
 (`Regime.searched`).
 """
 
@@ -128,7 +128,7 @@ class Regime:
 
         Args:
             text: what is added in words, such as where a grid lies.
-            holds: what has to hold besides.
+            holds: further conditions.
             without: parameters that the cells do not have.
             **ranges: other values of parameters, or of other parameters.
 

@@ -108,12 +108,16 @@ EVERYTHING = Interval(-math.inf, math.inf)
 class Component:
     """One coordinate of a claim's estimand: its estimate, intervals and region.
 
-    Attributes: name: what it is about. estimate: of the estimand. interval: simultaneous over the
-    claim's components; what lies outside is refuted. region: where the theorem has the estimand.
-    scale: of the errors of the theory that are reported. params: the cell parameters that it is
-    about, where its name is made of these. one_sided: each end bounds the estimand at the claim's
-    whole alpha; what lies inside its region is supported. Without it, the interval serves.
-    open_cells: ids of the cells of which more replicates may still decide it.
+    Attributes:
+        name: what it is about.
+        estimate: of the estimand.
+        interval: simultaneous over the claim's components; what lies outside is refuted.
+        region: where the theorem has the estimand.
+        scale: of the errors of the theory that are reported.
+        params: the cell parameters that it is about, where its name is made of these.
+        one_sided: each end bounds the estimand at the claim's whole alpha; what lies inside its
+            region is supported. Without it, the interval serves.
+        open_cells: ids of the cells of which more replicates may still decide it.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The pytest hooks that collect, run and report claims.
 
 A folder's conftest.py loads them, or `-p recall_claims.plugin`. A module-level `Claim` is collected
-as a test item named by its id; the item runs the claim, and its record travels with the test
+as a test item named by its id. The item runs the claim, and its record travels with the test
 report, so that pytest-xdist loses none.
 """
 
@@ -118,7 +118,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _refuse_uncounted(config: pytest.Config, modules: Iterable[str]) -> None:
-    """Refuse plugins on which evidence depends, though its key does not tell of them."""
+    """Refuse plugins on which evidence depends, though its key does not name them."""
     plugins = [p for _, p in config.pluginmanager.list_name_plugin() if isinstance(p, ModuleType)]
     names = [p.__name__ for p in plugins if Path(p.__file__ or "").name != "conftest.py"]
     for plugin in (name for module in modules for name in uncounted(module, names)):
@@ -185,7 +185,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Number the claims, tell the scheduler of them, and say how far they are."""
+    """Number the claims, announce them to the scheduler, and say how far they are."""
     config = session.config
     ahead = [item for item in session.items if isinstance(item, ClaimItem)]
     for place, item in enumerate(ahead):

@@ -19,7 +19,7 @@ class Baseline:
 
     Attributes:
         commit: that it was made at; None if nothing says so.
-        decided: the decided records by claim, of whichever tier.
+        decided: the decided records by claim, of any tier.
         records: the same, if they are of the tier of the run.
         took: what its claims have taken.
 

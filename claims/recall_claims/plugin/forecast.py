@@ -33,8 +33,8 @@ class Forecast:
     def blocks(self, claim: Claim) -> dict[str, int]:
         """Blocks of each cell that are expected until the verdict.
 
-        A cell gets as many replicates as it had in the baseline's verdict, in whichever tier, or as
-        its cells had on average. If the baseline has no verdict, it gets all that the looks allow.
+        A cell gets as many replicates as it had in the baseline's verdict, in any tier, or as its
+        cells had on average. If the baseline has no verdict, it gets all that the looks allow.
         """
         tier, earlier = self.settings.tier, self.baseline.decided.get(claim.id)
         size, steps = claim.block_size(tier), claim.steps(tier)

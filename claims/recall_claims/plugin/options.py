@@ -191,7 +191,7 @@ def _refuse_places(ledger: Path, reports: Path) -> None:
         )
     there = next(path for path in (reports, *reports.absolute().parents) if path.exists())
     try:
-        tempfile.TemporaryFile(dir=there).close()  # as root, permissions alone do not tell
+        tempfile.TemporaryFile(dir=there).close()  # as root, permissions alone do not show it
     except OSError as error:
         raise ValueError(
             f"--report-dir {reports}: nothing can be written to {there} ({error.strerror}); name "

@@ -50,7 +50,7 @@ def print_plan(
     for header in headers:
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
-    needs = [[_needed(claim, forecast)] if pilot else [] for claim in ready]  # tells costs, too
+    needs = [[_needed(claim, forecast)] if pilot else [] for claim in ready]  # says the costs, too
     takes = [_expected(claim, forecast) for claim in ready]
     for claim, need, (there, lacks, seconds) in zip(ready, needs, takes, strict=True):
         first, last = claim.replicates[settings.tier]

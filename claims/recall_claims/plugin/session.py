@@ -118,7 +118,7 @@ class ClaimSession:
         return self.store.run(claim.id, partial(self._running, claim), self.progress)
 
     def expect(self, claims: Iterable[tuple[Claim, str]]) -> None:
-        """Tell of the claims that will be asked for, each with its file."""
+        """Announce the claims that will be asked for, each with its file."""
         tier, expected, claims = self.settings.tier, [], [*claims]
         ahead = self.forecast.ahead(claim.id for claim, _ in claims)
         for claim, file in claims:

@@ -26,7 +26,7 @@ class Bar:
 
     Attributes:
         region: ends of the region's band; at 0 or 100 where the region is unbounded.
-        bounds: those that are printed beside it, cut at the edges of the row.
+        bounds: those that are printed next to it, cut at the edges of the row.
         point: the estimate, None where there is none or where it lies outside the row.
         bounded: for both ends of the region, whether a bound is there.
         cut: for both bounds, whether they lie beyond the row.

@@ -115,7 +115,7 @@ class Mark:
         text: what is written.
         aside: how far right of its place and below it, in units of the drawing.
         label: in the legend; none without.
-        name: written beside a line.
+        name: written next to a line.
     """
 
     kind: Literal["band", "line", "upright", "dots", "text"]

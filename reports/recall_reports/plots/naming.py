@@ -1,4 +1,4 @@
-"""Names of curves beside them, where they hide neither a point nor another curve."""
+"""Names of curves next to them, where they hide neither a point nor another curve."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -51,7 +51,7 @@ def place(
 
 
 def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box]]:
-    """Places beside a curve for its name, from its end on: the spot, the anchor and the box."""
+    """Places next to a curve for its name, from its end on: the spot, the anchor and the box."""
     wide = LETTER * len(text)
     for x, y in reversed(along(curve)):
         for side, (right, down) in SIDES.items():

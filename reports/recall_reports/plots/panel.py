@@ -118,7 +118,7 @@ def _apart(places: Mapping[str, float]) -> dict[str, float]:
 
 
 def _names(chart: Chart, across: Place, up: Place, frame: naming.Box) -> Iterator[Markup]:
-    """The names of lines, each beside its own."""
+    """The names of lines, each next to its own."""
     curves = {
         id(mark): [(across(x), up(y)) for x, y in zip(mark.xs, mark.ys, strict=True)]
         for mark in chart.marks

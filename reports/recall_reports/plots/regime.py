@@ -1,4 +1,4 @@
-"""The points of a regime that a hunt has tried, over the two parameters that tell most."""
+"""The points of a regime that a hunt has tried, over the two parameters that show most."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -2,9 +2,9 @@
 
 These types are the format: `python -m recall_reports schema` prints the JSON schema that follows
 from them. A record holds numbers and names; sentences are made where they are shown. Keys that are
-not known here are ignored, so a record may gain some within its version. What the
-library declares and judges by as well stands in `values`. This package is the ground on which the
-library and the page stand: it imports nothing of either.
+not known here are ignored, so a record may gain some within its version. Types that the library
+also declares and judges by are in `values`. This package is the ground on which the library and the
+page stand: it imports nothing of either.
 """
 
 import math
@@ -280,7 +280,7 @@ class Statement(Struct, kw_only=True):
     """A sentence of a paper, how it is known, and which other statements it rests on.
 
     `setting`: it defines a task or a model, so that it cannot be right or wrong. `work` is the
-    publication that says it, where the paper's key stands for several.
+    publication that says it, where the paper's key means several.
     """
 
     id: Name

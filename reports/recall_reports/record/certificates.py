@@ -1,7 +1,7 @@
 """Error probabilities of rules by Student's t, certified claim by claim.
 
 A certificate is about one registration: a declaration and its predictions in a tier. It is computed
-once for all runs (`python -m recall_claims certify`) and kept beside the baseline.
+once for all runs (`python -m recall_claims certify`) and kept next to the baseline.
 """
 
 from __future__ import annotations

@@ -48,9 +48,9 @@ class Plot:
         kind: "curve" (observed against `x`, on the predicted curve), "parity" (observed against
             predicted) or "map" (cells in the plane of `x` and the first of `group`).
         x: cell parameter on the horizontal axis.
-        group: parameters that tell curves apart.
-        log: the axes with a logarithmic scale, such as "xy"; if it is not given, that of sizes,
-            the horizontal one of curves and both of maps.
+        group: parameters that distinguish curves.
+        log: the axes with a logarithmic scale, such as "xy"; if it is not given, that of sizes, the
+            horizontal one of curves and both of maps.
         collapse: adds a second panel with `x` divided by the cell's predicted critical value.
         x_label: if it is not given, the parameter with its symbol in the paper's file.
         y_label: what is observed, with its unit; a plot of means needs one. A parity plot says
@@ -83,8 +83,8 @@ class Plot:
 class Series(Struct, kw_only=True):
     """The cells of a claim that a figure draws: those with the parameters `where`.
 
-    `label` names them. Without it, they are as many series as `Figure.group` tells apart. `per`: a
-    critical value is given as a multiple of this parameter.
+    `label` names them. Without it, they are as many series as `Figure.group` distinguishes. `per`:
+    a critical value is given as a multiple of this parameter.
     """
 
     claim: Text

@@ -46,7 +46,7 @@ def gap(observation: Observation) -> torch.Tensor:
 def every_table(vocab_size: int, length: int, samples: int) -> Integers:
     """Every count table of ``samples`` sequences, (count, V, V) by label and token.
 
-    Each column has its smallest entry subtracted, which centring over labels cannot tell.
+    Each column has its smallest entry subtracted, which centring over labels cannot see.
     """
     bags = itertools.combinations_with_replacement(range(vocab_size), length)
     rows = np.stack([np.bincount(bag, minlength=vocab_size) for bag in bags])

@@ -33,7 +33,7 @@ def test_recall_by_enumeration(samples: int, trigger_in_values: bool) -> None:
     size, right = 3, []
     for tokens in itertools.product(range(size), repeat=samples):
         counts = np.bincount(tokens, minlength=size)
-        # A token's own label scores its count, or twice it beside the counts of all others.
+        # A token's own label scores its count, or twice it next to the counts of all others.
         scores = counts + np.diag(counts) if trigger_in_values else np.diag(counts)
         best = scores.max(1)
         won = np.diagonal(scores) == best

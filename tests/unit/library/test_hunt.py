@@ -69,7 +69,7 @@ def of_dimension(
 FEW = rc.Regime("two sizes", {"dim": (16, 64), "length": (8, 16)})
 right, wrong = (of_dimension(f"T.{name}") for name in ("right", "wrong"))
 few, large = of_dimension("T.few", FEW), of_dimension("T.large", FEW, factor=1.5)
-noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
+noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly decide
 
 
 @in_regime("T.bent", REGIME, rc.grid(dim=(16, 64), length=8), rule=rc.Exponents({"dim": 1.0}, 0.1))
@@ -328,7 +328,7 @@ def half(cell: rc.Cell, block: rc.Block) -> Array:
 
 def test_a_search_suspects_by_t_what_bets_cannot_tell_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     home = "recall_claims.hunt.probe"
-    monkeypatch.setattr(f"{home}.DOUBLINGS", 3)  # 64 replicates, of which a bet cannot tell
+    monkeypatch.setattr(f"{home}.DOUBLINGS", 3)  # 64 replicates, of which a bet cannot decide
     point = rc.Cell(dim=16, length=8)
     assert probe(half, point, seed=0, device="cpu").verdict is Verdict.REFUTED
     monkeypatch.setattr(f"{home}._quick", lambda rule: rule)

@@ -90,7 +90,7 @@ def packed(names: str, values: bytes) -> bytes:
 
 
 def content(payload: bytes) -> str:
-    """The checksum that a forger would write beside it."""
+    """The checksum that a forger would write next to it."""
     head, _, body = payload.partition(b"\n")
     with suppress(zlib.error):
         return hashlib.sha256(head + b"\n" + zlib.decompress(body)).hexdigest()

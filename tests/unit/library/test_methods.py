@@ -1,4 +1,4 @@
-"""Bounds for means: exact where they say so, and never from data that tell nothing."""
+"""Bounds for means: exact where they say so, and never from data that show nothing."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_a_range_is_only_a_scale() -> None:
 
 
 def test_no_exact_method_decides_before_its_price_is_paid() -> None:
-    # 32 ones: whoever excludes a mean m at level alpha needs m^32 <= alpha.
+    # 32 ones: excluding a mean m at level alpha needs m^32 <= alpha.
     assert rc.Betting().bounds(np.ones(32), ALPHA).low <= ALPHA ** (1 / 32)
     assert rc.Betting().bounds(np.zeros(32), ALPHA).high >= 1 - ALPHA ** (1 / 32)
 

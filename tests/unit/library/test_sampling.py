@@ -38,7 +38,7 @@ WRONG = {
 
 @pytest.mark.parametrize("kind", WRONG)
 def test_the_bounds_are_wrong_in_at_most_one_of_a_hundred_samples(kind: str) -> None:
-    """Whoever stops at the worst moment, just before the first wrong block, is covered too."""
+    """A reader who stops at the worst moment, just before the first wrong block, is covered too."""
     wrong, samples, missed, missed_by_claim = WRONG[kind], 3000, 0, 0
     share = len(wrong) / TOTAL
     each = Counter(name for name, _ in wrong)

@@ -173,7 +173,7 @@ def test_no_more_is_queued_than_workers_need(ledger: Ledger) -> None:
 def test_a_worker_has_something_to_do_while_the_host_judges(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The one worker stands in for a GPU."""
+    """The one worker replaces a GPU."""
     flying = []
 
     def judged(*arguments: Any) -> Decision:

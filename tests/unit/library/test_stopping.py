@@ -147,7 +147,7 @@ def test_a_bet_that_was_won_at_any_look_is_won_for_good() -> None:
     assert bets.controls["on"][0].bounds == Interval(0.95, 1.05)
     assert second(rc.Student()).on_region is Verdict.INCONCLUSIVE
     assert second(rc.Deterministic()).components == (high,)
-    # What is decided stays so, and its interval tells what later looks have shown besides.
+    # What is decided stays so, and its interval also contains what later looks have shown.
     rule = Scripted([(part("a", 0.92, 1.08),)], rc.Betting())
     first = decide(replace(rates, rule=rule, controls=()), (), ALPHA)
     for later, told in ((high, Interval(0.92, 1.05)), (part("a", 2.0, 3.0), Interval(0.92, 1.08))):

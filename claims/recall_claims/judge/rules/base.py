@@ -55,7 +55,7 @@ Evidence = Sequence[Sample]
 
 
 class Part(NamedTuple):
-    """A coordinate of the estimand before it is judged; `Component` tells what its fields are.
+    """A coordinate of the estimand before it is judged; `Component` explains its fields.
 
     `bounds` is the interval whose ends each miss with probability at most a level; without a
     `region` of its own, that of the rule counts. `refuting` is another such interval, if that which
@@ -320,6 +320,7 @@ def groups(cells: Sequence[Cell], by: str | Sequence[str] | None) -> dict[str, l
 
 
 def told_apart(cell: Cell, by: str | Sequence[str] | None) -> dict[str, Any]:
-    """The parameters by which `groups` tells the cell's group from others: all, if `by` is None."""
+    """The parameters by which `groups` separates the cell's group from others: all, if `by` is
+    None."""
     names = tuple(cell) if by is None else (by,) if isinstance(by, str) else by
     return {name: cell[name] for name in names}

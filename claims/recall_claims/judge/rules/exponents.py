@@ -49,9 +49,9 @@ def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
 class ExponentRule(Rule):
     """Common part of rules about joint exponents.
 
-    With reference="asymptotic" the regions are centred on the numbers in `exponents`; with
-    "prediction", on the exponents that `predict` itself has on this finite grid (the numbers in
-    `exponents` then only name the parameters).
+    With reference="asymptotic" the regions are centred on the numbers in `exponents`. With
+    "prediction", they are centred on the exponents of `predict` itself on this finite grid; the
+    numbers in `exponents` then only name the parameters.
     """
 
     exponents: Mapping[str, float]

@@ -7,7 +7,7 @@ one does. Two sizes on the wrong sides of each other contradict that, and leave 
 Sizes are tested in their order, from the one just inside the region's edge on, until the first
 failure. The hypotheses are nested, so the first true one that is met decides. The bracket misses
 the critical value on either side with probability at most the level of one test, however many sizes
-there are. All rungs and regions, a control's too, were fixed beforehand.
+there are. All sizes and regions, a control's too, were fixed beforehand.
 """
 
 from __future__ import annotations
@@ -43,9 +43,12 @@ class Ladder:
     >>> Ladder(rungs, "dim", target=0.5, observable="value", rising=True).bracket(1e-3)
     Interval(low=10.0, high=20.0)
 
-    Attributes: samples: one per size. scan: the parameter that the sizes differ in. target: the
-    success rate whose crossing is bracketed. observable: a success rate in [0, 1] of each
-    replicate. rising: whether the rate rises with the parameter.
+    Attributes:
+        samples: one per size.
+        scan: the parameter that the sizes differ in.
+        target: the success rate whose crossing is bracketed.
+        observable: a success rate in [0, 1] of each replicate.
+        rising: whether the rate rises with the parameter.
     """
 
     samples: Sequence[Sample]

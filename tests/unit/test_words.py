@@ -1,0 +1,122 @@
+"""Docstrings and comments keep those rules of `.github/CONTRIBUTING.md` that a machine can check.
+
+`tests/prose.py` checks the pages, and lists the words that neither pages nor code use.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from tests import prose
+
+CLAUSES = {
+    *("how", "so", "such", "that", "these", "this", "those", "what", "when", "where", "which"),
+    *("who", "whoever", "whose", "why"),
+}
+PREPOSITIONS = {
+    *("above", "across", "after", "against", "along", "among", "as", "at", "because", "before"),
+    *("beneath", "beside", "between", "beyond", "by", "during", "for", "from", "in", "into", "of"),
+    *("on", "onto", "outside", "over", "since", "through", "to", "toward", "under", "until"),
+    *("upon", "with", "within", "without"),
+}
+SPARED = {r"(those|that) of", r"of (your|their|its|one's|our) own"}
+"""Patterns of `prose.BANNED` that code still uses."""
+BANNED = [re.compile(rf"\b(?:{word})\b", re.I) for word in {*prose.BANNED} - SPARED]
+
+CODE = re.compile(
+    r"^ *(?:>>>|\.\.\. |\.\. math::)(?:.+\n?)*|``?[^`]*``?|\$\$[^$]*\$\$|\$[^$]*\$", re.M
+)
+ENTRY = re.compile(r"^ +\**\w+: (?=\S)", re.M)
+"""The name of a parameter, an attribute or an error, before its explanation."""
+PART = re.compile(r"\n\s*\n|\n\s*(?=[-*|] |\d+\. )|:\n")
+SENTENCE = re.compile(r"(?<=[.!?])[)\"”]?\s+(?=[A-Z\"(])")
+
+FOLDERS = ("theory", "simulation", "claims", "reports", "tests")
+FILES = [
+    str(path.relative_to(prose.ROOT))
+    for folder in FOLDERS
+    for path in sorted((prose.ROOT / folder).rglob("*.py"))
+    if path.name not in ("prose.py", "test_prose.py", "test_words.py")
+]
+
+
+def docstrings(source: str) -> Iterator[tuple[str, ast.AST | None]]:
+    """Yield each docstring and the node that it documents, or None for data."""
+    for node in ast.walk(ast.parse(source)):
+        body = getattr(node, "body", None)
+        for before, found in pairwise([None, *body] if isinstance(body, list) else []):
+            match found:
+                case ast.Expr(ast.Constant(str(text))):
+                    yield text, None if before else node
+
+
+def comments(source: str) -> Iterator[str]:
+    """Yield each comment; successive lines of comments are one."""
+    kept: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            kept.append(token.string.lstrip("#: "))
+        elif token.type != tokenize.NL and kept:
+            yield " ".join(kept)
+            kept = []
+
+
+def faults(source: str, file: str = "") -> list[str]:
+    """Return what a file's docstrings and comments break, a line for each fault."""
+    found, counted = [], file.startswith(("claims/", "simulation/")) and "recall_claims" not in file
+    documented = [(text, node, True) for text, node in docstrings(source)]
+    for text, node, begins in [*documented, *((text, None, False) for text in comments(source))]:
+        first = re.split(r"\W", text.strip().lower(), maxsplit=1)[0]
+        # The docstring of a claim or of a test is a sentence, which may begin with a preposition.
+        stated = isinstance(node, ast.FunctionDef) and bool(node.decorator_list) and counted
+        stated |= isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+        # An edited docstring of data of a claim or a simulation would draw its evidence again.
+        settled = counted and node is None
+        if begins and not settled and first in (CLAUSES if stated else CLAUSES | PREPOSITIONS):
+            found.append(f"begins with {first!r}: {text[:80]}")
+        plain = ENTRY.sub("\n\n", CODE.sub("X", text))
+        for sentence in (s for part in PART.split(plain) for s in SENTENCE.split(part)):
+            words = re.findall(r"[^\W\d_][^\W_]+|\b[aAI]\b", sentence)
+            if len(words) > prose.WORDS and not settled:
+                found.append(f"{len(words)} words: {' '.join(sentence.split())}")
+        if not settled:
+            found += [f"{at[0]!r}: {text[:80]}" for word in BANNED for at in word.finditer(plain)]
+    return found
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_docstrings_and_comments_are_plain(folder: str) -> None:
+    files = [file for file in FILES if file.startswith(f"{folder}/")]
+    found = {
+        file: broken
+        for file in files
+        if (broken := faults((prose.ROOT / file).read_text(encoding="utf-8"), file))
+    }
+    assert found == {}
+
+
+MANY = " ".join(["word"] * 31)
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ('"""What it is."""', "begins with 'what'"),
+        ('def f():\n    """Of a thing."""', "begins with 'of'"),
+        ('A = 1\n"""By name."""', "begins with 'by'"),
+        (f'"""A thing. {MANY}."""', "31 words"),
+        ("# It spends a world.\nA = 1", "'spends'"),
+    ],
+)
+def test_each_rule_is_checked(source: str, fault: str) -> None:
+    assert any(found.startswith(fault) for found in faults(source))
+
+
+def test_sentences_of_tests_and_names_of_parameters_are_left_alone() -> None:
+    assert not faults('def test_a():\n    """In a thing it is so."""')
+    assert not faults('def f():\n    """Make it.\n\n    Args:\n        world: a `world`.\n    """')
