@@ -22,9 +22,9 @@ digits that it is written with. With a per cent sign it is a distance from the t
 ratio, |x| of anything else.
 
 Every other result in such a page is an error: `N of M`, a number with a decimal point, a per cent
-sign or a negative exponent, in backticks as well unless a letter, `=` or `<` is next to it. A row
-with `none` quotes no record; if it ends with `...`, nor does the rest of its paragraph; if it is a
-heading, nor does its section.
+sign or a negative exponent. In backticks it is one as well, unless a letter, `=` or `<` is next to
+it. A row with `none` quotes no record; if it ends with `...`, nor does the rest of its paragraph;
+if it is a heading, nor does its section.
 """
 
 import math

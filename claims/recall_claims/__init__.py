@@ -7,14 +7,13 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
 * `prediction` registers a formula of a theory, with its regime and its stated error, such as 0.02,
   "5%" or "exact"; `on` predicts a cell by one. `Source` says which statements are tested;
   `add_paper` makes a paper known.
-* A rule turns observations into intervals and has a `Region` for them:
-  `MeanRatio`, `MeanDifference`, `ProportionDifference` (a mean against its prediction),
-  `Quantile`, `Variance`, `Functional`, `Law` (a median, a variance, a function of means, a law),
-  `Limit` (what means tend to), `Several` (some of these, of the same replicates),
-  `OneSided`, `Ordering`, `Identity` (bounds),
-  `Exponents` (how a mean scales),
-  `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
-  `WinnerShare` (which of several is largest, cell by cell).
+* A rule turns observations into intervals and has a `Region` for them.
+  Means against predictions: `MeanRatio`, `MeanDifference`, `ProportionDifference`.
+  A median, a variance, a function of means, a law: `Quantile`, `Variance`, `Functional`, `Law`.
+  Limits of means: `Limit`. Some of these, of the same replicates: `Several`.
+  Bounds: `OneSided`, `Ordering`, `Identity`. Scaling of a mean: `Exponents`.
+  Crossings of a target by a success rate, and their scaling: `CriticalLocation`,
+  `CriticalExponents`. The largest of several, cell by cell: `WinnerShare`.
 * `Betting(low, high)`, `Student()` and `Deterministic()` are the ways in which a rule may bound
   means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must

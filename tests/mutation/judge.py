@@ -43,8 +43,8 @@ class Evidence:
 
         First it is judged on the evidence at hand, by the run first that caught the last mutant of
         the same target. Then, from the nearest claim to the farthest, a claim that has not run yet
-        runs under the right theory, and a claim in doubt runs again under the false one. Somebody
-        who edits a formula sees the same, for the grid follows the formula.
+        runs under the right theory. A claim in doubt runs again under the false one. Somebody who
+        edits a formula sees the same, for the grid follows the formula.
         """
         near = sorted((run for run in _runs() if sees(run[0], mutant)), key=_nearness(mutant))
         likely = self._catchers.get(mutant.target)

@@ -1,9 +1,9 @@
 """Figures and results that the papers' authors published agree with the theory here.
 
 They are a third witness: neither our theory nor our simulations made them. A number may be off by
-the error with which it was read, by three standard errors where it is a mean of runs, and by what
-the prediction states of itself. Nothing is drawn. `python -m tests.unit.test_published` prints the
-table of `claims/papers/published/README.md`, where the sources are.
+the error with which it was read, by three standard errors where it is a mean of runs, and by the
+prediction's own error. Nothing is drawn. `python -m tests.unit.test_published` prints the table of
+`claims/papers/published/README.md`, where the sources are.
 """
 
 import csv
@@ -26,7 +26,8 @@ CURVE = sequential_learning.Sizes(subjects=16, relations=4, answers=8)
 STEPS, NATS = 23.0, 0.014
 """A pixel of the picture of the curve."""
 TOKENS, ALPHA, LABELS, PIXEL, TRIAL = 1000, 2.0, 5, 0.04, 0.12 / math.sqrt(100)
-"""Of the picture of Zipf memories; a pixel is a share, and the last is a mean's standard error."""
+"""Settings of the picture of Zipf memories; a pixel is a share, and the last is a mean's standard
+error."""
 FACTS = flows.Facts(subjects=64, relations=16, start=0.01)
 
 

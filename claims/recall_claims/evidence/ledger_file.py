@@ -23,7 +23,8 @@ SHARED = (
     *("9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fuse", "gfs2", "gpfs", "lustre", "ncpfs"),
     *("nfs", "ocfs2", "orangefs", "panfs", "smb", "virtiofs", "wekafs"),
 )
-"""How the types of file systems begin where processes share no memory that a file is mapped to."""
+"""Prefixes of the types of file systems whose processes share no memory that a file is mapped
+to."""
 LARGEST = 2**28
 """Bytes of a row that is read."""
 
@@ -147,7 +148,7 @@ class LedgerFile:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if not path.exists():
                     _create(path)
-                # Whoever wrote it last was killed, or writes it now.
+                # Its last writer was killed, or writes it now.
                 unclosed = any(
                     Path(f"{path}-{log}").exists() and Path(f"{path}-{log}").stat().st_size
                     for log in ("wal", "journal")

@@ -230,7 +230,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
         f"claims: tier {settings.tier}, seed {settings.seed}, device {settings.device}, "
         f"executor {state.store.executor_name}, error budget {settings.budget.probability:g}"
     )
-    if not state.store.path.exists():  # counts of evidence sets begin anew
+    if not state.store.path.exists():  # counts of attempts begin again
         line += f", new ledger {state.store.path}"
     return folded(line, config.get_terminal_writer().fullwidth)
 

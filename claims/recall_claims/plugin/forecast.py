@@ -147,7 +147,7 @@ class ProgressLine:
         return f"{told}; about {f'{left / 60:.0f} min' if left > 90 else f'{left:.0f} s'} left"
 
     def decided(self, claim: str, told: str = "", *, passes: bool) -> None:
-        """Count a claim that has come to its verdict, and print what is told of it."""
+        """Count a claim that has come to its verdict, and print its verdict."""
         if self.names:
             self._console.print(Text(told), soft_wrap=True)
         self._done.add(claim)

@@ -24,7 +24,7 @@ from recall_reports import phrases
 
 HEADERS = ("cells", "replicates", "in ledger", "to draw", "seconds", "needed")
 SLIM = ("replicates", "to draw", "seconds", "needed")
-"""What a pilot says in fewer columns than WIDE: names do not break."""
+"""Columns of a pilot on terminals narrower than WIDE: names do not break."""
 WIDE = 100
 PILOT = 128
 """Replicates of a pilot, at least: of fewer, t intervals are far wider than their number says."""

@@ -74,7 +74,7 @@ class RunReport:
 
     @property
     def records(self) -> list[ClaimRow]:
-        """Those of all claims that have run."""
+        """Records of all claims that have run."""
         return [*self.by_id.values()]
 
     @property
