@@ -1,4 +1,4 @@
-"""How much of a large product is held at a time."""
+"""Tiles: the part of a large product that is held at a time."""
 
 from collections.abc import Iterator
 

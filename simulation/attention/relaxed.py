@@ -32,7 +32,7 @@ def correlated(batch: Batch, *, overlap: float) -> Batch:
 
 
 def quieter(batch: Batch, *, norm: float) -> Batch:
-    """A trigger of this norm in place of 1."""
+    """Return the batch with a trigger of this norm instead of 1."""
     return replace(batch, trigger=norm * batch.trigger)
 
 
@@ -146,7 +146,7 @@ class _Head:
         return attended @ self.value.mT @ batch.u.mT
 
     def scores(self, batch: Batch) -> three_steps.Scores:
-        """What hard attention along the head's direction sees."""
+        """Score positions as hard attention along the head's direction sees them."""
         direction = self.direction.detach()
         return three_steps.Scores(
             direction=direction,

@@ -1,4 +1,4 @@
-r"""How strongly one token moves the hidden features of a whole sequence, direction by direction.
+r"""Effect of one token on the hidden features of a whole sequence, direction by direction.
 
 At initialisation attention is uniform, and the gradient of a model with a random layer sees every
 sequence through its features :math:`F = \phi(W \bar h)`.  With :math:`\mu_v = E[F \mid x_l = v]`,

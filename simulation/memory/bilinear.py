@@ -48,8 +48,8 @@ def answered(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, torch.Tensor]:
-    """How well a memory of each generator answers its keys: ``accuracy``, and ``margin``, the
-    smallest of N own scores less the largest rival's, (R,).
+    """Answer the keys of a memory of each generator: ``accuracy``, and ``margin``, the smallest of
+    N own scores less the largest rival's, (R,).
 
     Raises ValueError for fewer than 2 associations, and as `features`.
     """

@@ -1,7 +1,7 @@
 """Memories of a given number of bits: exhaustive codes, searched codes, random codes, and weights.
 
 A memory holds a uniformly random function from facts to outputs; encoder and decoder share any
-random numbers they like.  ``(R,)`` stands for one value per replicate.
+random numbers they like. ``(R,)`` means one value per replicate.
 """
 
 import itertools
@@ -46,8 +46,8 @@ def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.T
     """(R,): cross-entropy in nats of an encoder and decoder that a search from random codewords
     finds.
 
-    Each of 2^bits messages stands for a probability of each output of each fact.  In turn each
-    function is given its likeliest message, and each message the frequencies among its functions.
+    Each of 2^bits messages means a probability of each output of each fact. In turn each function
+    is given its likeliest message, and each message the frequencies among its functions.
     """
     table = functions(facts, outputs)
     one_hot = np.eye(outputs)[table]
@@ -130,9 +130,11 @@ def quantised_memory(
 
 @dataclass(frozen=True)
 class Construction:
-    """A memory that writes pairs at once: what it makes of inputs, (count, dim) to (count, k), and
-    its weights (dim, k) of values (pairs, dim) and what was made of their inputs (pairs, k), all of
-    each replicate."""
+    """A memory that writes pairs at once.
+
+    It holds its map of inputs, (count, dim) to (count, k), and its weights (dim, k), made of values
+    (pairs, dim) and mapped inputs (pairs, k), all of each replicate.
+    """
 
     features: Callable[[Streams, torch.Tensor, int], torch.Tensor]
     write: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = bilinear.readout
@@ -175,8 +177,8 @@ def bits_per_weight(
 ) -> torch.Tensor:
     """(R,): bits stored per written weight at the largest n with at least 99% of n pairs recalled.
 
-    Inputs are mapped to as many outputs by a random permutation.  Answers with e errors leave at
-    most n!/(n - e)! permutations, and so tell log2 (n - e)! bits.  n is searched as published: by
+    Inputs are mapped to as many outputs by a random permutation. Answers with e errors leave at
+    most n!/(n - e)! permutations, and so hold log2 (n - e)! bits. n is searched as published: by
     doubling, then bisection to 1%.
     """
     memory = CONSTRUCTIONS[construction]
@@ -203,7 +205,7 @@ def bits_per_weight(
 def _recalled(
     memory: Construction, keys: torch.Tensor, values: torch.Tensor, order: torch.Tensor
 ) -> int:
-    """How many of the first pairs are recalled, permuted as their random numbers are ordered."""
+    """Count the first pairs that are recalled, permuted as their random numbers are ordered."""
     pairs, right = len(order), order.argsort()
     weights = memory.write(values[right], keys[:pairs])
     answers = (keys[:pairs] @ weights.T @ values[:pairs].T).argmax(1)

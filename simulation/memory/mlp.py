@@ -23,7 +23,7 @@ CHECK_EVERY = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Associations:
-    """What is to be memorised; R replicates, N associations, M outputs, dimension d.
+    """Pairs to be memorised; R replicates, N associations, M outputs, dimension d.
 
     ``z``: (R, N, d) inputs.  ``u``: (R, M, d) outputs.  ``targets``: (N,) int64, by input.
     """
@@ -33,7 +33,7 @@ class Associations:
     targets: torch.Tensor
 
     def correct(self, answers: torch.Tensor) -> torch.Tensor:
-        """Which of the answers F(z), (R, N, d), are nearest in score to their targets: (R, N)."""
+        """Mark the answers F(z), (R, N, d), that are nearest in score to their targets: (R, N)."""
         return decoding.nearest(self.u, answers) == self.targets
 
 
@@ -96,7 +96,7 @@ def cosine_memory(
         V = \frac1m \sum_x \sigma(W z_x + b)\, y_x^\top
 
     The features of x and x' have the mean overlap :math:`e^{-\omega^2 |x - x'|^2 / 2}`, which is
-    next to nothing for different inputs once the frequency :math:`\omega` is large: the inputs
+    next to nothing for different inputs once the frequency :math:`\omega` is large. The inputs then
     become nearly orthogonal directions of :math:`R^m`.
 
     >>> z = torch.nn.functional.normalize(torch.eye(3, 8).double() + 0.5, dim=1)
@@ -187,7 +187,7 @@ def constructed(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, torch.Tensor]:
-    """How well a construction answers: ``accuracy``, and ``all`` (1 if nothing is wrong), (R,).
+    """Test a construction: ``accuracy``, and ``all`` (1 if nothing is wrong), (R,).
 
     One replicate is built at a time: its (N, m) features are the largest tensor.
 
@@ -312,7 +312,8 @@ class _Network:
         return torch.bmm(self._answers.mT, self._u.mT, out=self._scores)
 
     def gradient(self) -> list[torch.Tensor]:
-        """Of the mean cross-entropy, in the order of the weights; a buffer of the next step."""
+        """Gradient of the mean cross-entropy, in the order of the weights; a buffer of the next
+        step."""
         scores, hidden, back = self._forward(), self._hidden, self._hidden_back
         torch.softmax(scores, 2, out=scores)
         torch.bmm(self._back, scores.mT, out=self._answers_back).sub_(self._wanted)
