@@ -266,7 +266,7 @@ def _hunt(session: pytest.Session, state: ClaimSession, seconds: float) -> None:
         if refuted:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
             if reporter is not None:  # whose last line would count passed tests alone
-                reporter.stats["refuted by the hunt"] = [SimpleNamespace()] * refuted
+                reporter._add_stats("refuted by the hunt", [SimpleNamespace()] * refuted)
     except KeyboardInterrupt:  # the verdicts are there, and so is their report
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     except (BrokenExecutor, *PLAIN) as error:

@@ -10,6 +10,7 @@ from recall_claims.declare.claim import TIERS, Claim
 from recall_claims.evidence.fingerprints import without_docstrings
 from recall_claims.evidence.imports import source, upstream
 from recall_claims.evidence.reach import names, reached
+from recall_claims.model.predictions import predictions
 
 Name = tuple[str, str]
 """A module, and what it calls a function, a class or a constant."""
@@ -72,22 +73,23 @@ class Edits:
 
     def lines(self, judged: Iterable[str]) -> Iterator[str]:
         """Name each edited formula, and the claims that depend on it, judged here or not."""
-        formulas = sorted(name for name in self.names if "theory" in name[0].split("."))
-        seen = {*judged}
-        for formula in formulas[:SHOWN]:
-            takes = [c for c in self._claims if formula in self.of(c.predict)]
-            plants = [
-                c for c in self._claims if formula in self.of(*(one.predict for one in c.controls))
-            ]
+        edited = sorted(name for name in self.names if "theory" in name[0].split("."))
+        formulas = {(one.module, one.name) for one in predictions()}
+        seen, lines = {*judged}, list[str]()
+        for name in edited:
+            takes = [c for c in self._claims if name in self.of(c.predict)]
+            plants = [c for c in self._claims if name in self.of(*(o.predict for o in c.controls))]
             here = listed(c.id for c in takes if c.id in seen)
             left = listed(f"{c.id}{_tiers(c)}" for c in takes if c.id not in seen)
             told = [f"judged here: {here}"] * bool(here) + [f"not judged here: {left}"] * bool(left)
             if not takes:
                 told = ["no claim takes it for its prediction"]
                 told += [f"controls do: {listed(c.id for c in plants)}"] * bool(plants)
-            yield f"edited since {self.commit}: {'.'.join(formula)}; {'; '.join(told)}"
-        if len(formulas) > SHOWN:
-            yield f"{len(formulas) - SHOWN} edited formulas more"
+            if takes or plants or name in formulas:  # else it is a text, or a regime
+                lines.append(f"edited since {self.commit}: {'.'.join(name)}; {'; '.join(told)}")
+        yield from lines[:SHOWN]
+        if len(lines) > SHOWN:
+            yield f"{len(lines) - SHOWN} edited formulas more"
 
     def _git(self, *arguments: str) -> str | None:
         command = ["git", *arguments]

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from recall_claims.model import predictions as registry
 from recall_claims.plugin.edited import Edits
 
 THEORY = """
+from recall_claims import prediction
+
 FACTOR = 2
+TEXT = "prose"
 
 
 def helped(size):
@@ -20,6 +24,7 @@ def half(size):
     return helped(size)
 
 
+@prediction(latex="n", source="nowhere")
 def alone(size):
     return size
 
@@ -64,6 +69,7 @@ def edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edits:
     who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     for command in (("init", "-q"), ("add", "-A"), (*who, "commit", "-qm", "first")):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    monkeypatch.setattr(registry, "_registered", {**registry._registered})
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("edited_paper.test_claims")
     return Edits(tmp_path, "0123456789+", [module.one, module.two])
@@ -78,7 +84,12 @@ def test_what_is_edited_is_told_with_the_claims_that_depend_on_it(
     assert not edits.names, "a docstring is no formula"
     del edits.names
     changed = THEORY
-    for old, new in (("FACTOR = 2", "FACTOR = 4"), ("3 *", "5 *"), ("return size", "return 7")):
+    for old, new in (
+        ("FACTOR = 2", "FACTOR = 4"),
+        ("prose", "text"),
+        ("3 *", "5 *"),
+        ("return size", "return 7"),
+    ):
         changed = changed.replace(old, new)
     file.write_text(changed, encoding="utf-8")
     one, two = edits._claims
