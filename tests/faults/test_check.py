@@ -184,7 +184,18 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
     "a missing block": (["DELETE FROM blocks WHERE block = 1"], [f"{MISSING} new"]),
     "a damaged block": (
         ["UPDATE blocks SET payload = x'01' WHERE block = 1"],
-        [f"{MISSING} Input data was truncated"],
+        [f"{MISSING} it has none of the forms"],
+    ),
+    "a block of any length": (
+        [
+            "UPDATE blocks SET payload = zeroblob(1 << 25) "
+            "WHERE claim = 'tiny.two' AND cell = 'scale=1.0' AND block = 1"
+        ],
+        ["tiny.two: cannot be judged: LedgerError: cannot read "],
+    ),
+    "a number of blocks": (
+        ["suite/blocks/total = 4611686018427387904"],
+        ["the record: suite.blocks.total: 4611686018427387904 in the record, "],
     ),
     "another seed": (["suite/seed = 5", "claims/*/seed = 5"], ["scale=1.0: seed changed"]),
     "another tier": (['suite/tier = "smoke"'], ["scale=1.0: registration changed"]),

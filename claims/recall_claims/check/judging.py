@@ -251,7 +251,10 @@ class Check:
         )
         chains, error_budget = again.suite.independence.chains, again.suite.error_budget
         independence = structs.replace(suite.independence, chains=chains)
-        again.suite = structs.replace(suite, error_budget=error_budget, independence=independence)
+        blocks = structs.replace(suite.blocks, total=again.suite.blocks.total)
+        again.suite = structs.replace(
+            suite, error_budget=error_budget, independence=independence, blocks=blocks
+        )
         again.claims = rows
         self._compare("the record", self._record, again)
 

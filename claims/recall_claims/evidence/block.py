@@ -19,9 +19,11 @@ import numpy as np
 from recall_claims.judge.methods import Array
 
 FORM = b"\x01"
-MOST_NAMES = 1_000
-LARGEST = 2**29
-"""Bytes that a block's values may have."""
+MOST_NAMES, LONGEST_NAME = 1_000, 200
+LONGEST_HEAD = MOST_NAMES * 12 * LONGEST_NAME
+"""Bytes before the values, each character of a name twelve as JSON writes it."""
+LARGEST = 2**24
+"""Bytes that a block's values may have: what a stranger's ledger makes this program hold."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,11 @@ def unpack(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
     Raises:
         ValueError: they are not what `pack` makes of so many replicates.
     """
-    if not payload.startswith(FORM):
+    end = payload.find(b"\n", 0, LONGEST_HEAD) + 1
+    if not payload.startswith(FORM) or not end:
         raise ValueError("it has none of the forms that this program writes")
-    text, line_break, body = payload[len(FORM) :].partition(b"\n")
-    names = msgspec.json.decode(text, type=list[str])
+    head, body = payload[:end], memoryview(payload)[end:]
+    names = msgspec.json.decode(head[len(FORM) :], type=list[str])
     if len(names) > MOST_NAMES or len(set(names)) < len(names):
         raise ValueError(f"more than {MOST_NAMES} observables, or one of them twice")
     size, stream = 8 * len(names) * replicates, zlib.decompressobj()
@@ -98,7 +101,7 @@ def unpack(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
         raise ValueError(error) from error
     if len(planes) != size or not stream.eof or stream.unused_data:
         raise ValueError("another number of values than its names and replicates make")
-    if hashlib.sha256(FORM + text + line_break + planes).hexdigest() != checksum:
+    if hashlib.sha256(head + planes).hexdigest() != checksum:
         raise ValueError("it does not match its checksum")
     numbers = np.frombuffer(planes, np.uint8).reshape(8, -1).T.copy().view("<f8")
     return dict(zip(names, numbers.reshape(len(names), replicates).astype(float), strict=True))

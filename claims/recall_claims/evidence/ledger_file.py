@@ -25,8 +25,8 @@ SHARED = (
 )
 """Prefixes of the types of file systems whose processes share no memory that a file is mapped
 to."""
-LARGEST = 2**28
-"""Bytes of a row that is read."""
+LARGEST = 2**24 + 2**22
+"""Bytes of a row's longest value that is read or written: of a block, with all that names it."""
 
 _COLUMNS = """
     claim TEXT NOT NULL, registration TEXT NOT NULL,

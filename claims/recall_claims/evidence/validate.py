@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from recall_claims.evidence.block import MOST_NAMES, BlockKey, BlockResult
+from recall_claims.evidence.block import (
+    LARGEST,
+    LONGEST_NAME,
+    MOST_NAMES,
+    BlockKey,
+    BlockResult,
+)
 from recall_claims.judge.methods import Array
 
-LONGEST_NAME = 200
 ZERO = 1e-12
 """Amount by which rounding may move a figure that is 0 but for rounding."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
@@ -33,6 +38,8 @@ def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -
     observations: Any = result.observations
     if type(observations) is not dict or not 0 < len(observations) <= MOST_NAMES:
         return f"its observables are not a dict of 1 to {MOST_NAMES} arrays"
+    if 8 * key.replicates * len(observations) > LARGEST:
+        return f"its values take more than {LARGEST} bytes: have the claim's block= be smaller"
     for name in observations:
         if type(name) is not str or not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
             return f"the name of an observable is not a text of up to {LONGEST_NAME} characters"

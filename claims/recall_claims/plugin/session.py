@@ -191,5 +191,7 @@ class ClaimSession:
         """Stop workers, close ledger and terminal."""
         if self.progress is not None:
             self.progress.close()
-        self.hunting.close()
-        self.store.close()
+        try:
+            self.hunting.close()
+        finally:
+            self.store.close()

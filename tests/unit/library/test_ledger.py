@@ -214,6 +214,27 @@ def test_a_checksum_is_of_what_a_block_says_not_of_how_it_is_packed() -> None:
     assert unpack(other, checksum, 64)["v"].tolist() == [1.0] * 64
 
 
+@pytest.mark.parametrize(("names", "values"), [([str(n) for n in range(10**6)], 8), (["v"], 2**27)])
+def test_what_a_block_is_said_to_hold_is_believed_up_to_a_bound(
+    names: list[str], values: int
+) -> None:
+    payload = FORM + json.dumps(names).encode() + b"\n" + zlib.compress(bytes(values), level=1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"none of the forms|another number of values"):
+            unpack(payload, "", 64)
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_block_that_would_not_be_read_is_not_kept() -> None:
+    many = replace(KEY, replicates=2**22)
+    found = fault(many, BlockResult({"v": np.zeros(2**22)}, 1.0))
+    assert found is not None
+    assert "have the claim's block= be smaller" in found
+
+
 def test_what_blocks_took_is_added_up_without_reading_them(ledger: Ledger) -> None:
     kept = replace(KEY, block=1), replace(KEY, device="cuda"), replace(KEY, cell="a=2")
     for key in (KEY, *kept):
