@@ -26,6 +26,7 @@ from rich.text import Text
 from recall_reports import figures, phrases
 from recall_reports.markdown import code, escaped
 from recall_reports.record import ClaimRow, Range, Record
+from recall_reports.record.text import line
 
 ROUNDED, ROUNDED_REGION = 0.1, 0.01
 """Shares of the distance to the ends of interval and region by which rounding may move an estimate:
@@ -304,6 +305,6 @@ def print_changes(found: Sequence[Change], console: Console) -> None:
             table.add_column(header, overflow="fold")
         for change in found:
             cells = (change.claim, change.old, change.new, change.note)
-            table.add_row(change.kind, *map(Text, cells))  # no markup of rich
+            table.add_row(change.kind, *(Text(line(cell)) for cell in cells))  # no markup of rich
         console.print(table)
     console.print(sentence(found), highlight=False)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from recall_reports import figures, hunted, opening, phrases, summary
 from recall_reports.record import ClaimRow, Record
-from recall_reports.record.text import clean
+from recall_reports.record.text import clean, line
 
 if TYPE_CHECKING:
     from recall_reports.usual import Analyses
@@ -75,14 +75,14 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
         if claim.state == "NOT RUN" and len(entry) > MANY and not verbose:
             names = f"{len(entry)} claims"
         head = Text(f"{phrases.label(claim)} {names}: ", style=style)
-        parts.append(_fit(head + Text(phrases.reason(claim), style="default"), unicode))
+        parts.append(_fit(head + Text(line(phrases.reason(claim)), style="default"), unicode))
         if claim.outcome == "failed":
             parts.append(_fit(Text(f"  replay: {claim.replay}", style="dim"), unicode))
     for found in analyses.disagreeing:
         parts.append(_fit(Text(f"{found.claim.id}: {found.disagreement}", style="yellow"), unicode))
     for claim in filter(phrases.divided, record.claims):
         parts.append(_fit(Text(f"{claim.id}: {phrases.divided(claim)}", style="dim"), unicode))
-    parts += [_fit(Text(line), unicode) for line in hunted.lines(record)]
+    parts += [_fit(Text(told), unicode) for told in hunted.lines(record)]
     budget = record.suite.error_budget
     spent = (
         f"Error budget of this run {figures.number(budget.probability)}, "
@@ -90,7 +90,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     )
     if not quiet:
         parts.append(_fit(Text(spent, style="dim"), unicode))
-        parts += [_fit(Text(line), unicode) for line in opening.first_lines(record)]
+        parts += [_fit(Text(told), unicode) for told in opening.first_lines(record)]
     parts.append(_fit(Text(summary.sentence(record), style="bold"), unicode))
     console.print(Group(*parts))
 

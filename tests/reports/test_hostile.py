@@ -27,7 +27,8 @@ from recall_reports.record import (
 )
 from recall_reports.record.files import validated
 from recall_reports.record.text import clean
-from tests.reports import golden
+from recall_reports.terminal import print_verdicts
+from tests.reports import golden, sample
 
 WORDS = ("version", "verdict", "state", "outcome", "expected", "scale", "kind", "log")
 """Fields that take one of a few words."""
@@ -161,3 +162,17 @@ def test_terminal(report: Record, width: int) -> None:
     assert not STEERING & set(text)
     assert r"\x1b]0;title" in text
     assert r"\x9b31m\u202e\ud800" in text
+
+
+def test_no_line_is_a_command_to_a_workflow(few: Record) -> None:
+    before = few.claims[0]
+    few.claims[0] = replace(
+        before, state="ERROR", verdict=None, outcome="failed", reason="a\n::error::b"
+    )
+    few.suite.tier = "a\n::error::b"
+    said = io.StringIO()
+    console = Console(file=said, width=200)
+    print_verdicts(validated(few), console)
+    diff.print_changes(diff.changes(sample.record(), few), console)
+    assert said.getvalue().count(r"\n::error::b") == 3
+    assert not re.search(r"^\s*::", said.getvalue(), re.MULTILINE)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from recall_reports import plots
-from recall_reports.plots import curve, series
+from recall_reports.plots import curve, figure, series
 from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis, Chart
 from recall_reports.record import CellRow, ClaimRow, Range
@@ -38,6 +38,16 @@ def test_panels_are_accessible_xml_in_the_colours_of_the_page(name: str) -> None
         found = {key for node in svg.iter() for key in node.attrib}
         assert not {"id", "style", "fill", "stroke"} & found
         assert len(panel.svg) < 10_000
+
+
+@pytest.mark.parametrize("size", [1e300, -1e300, 2**63 - 1])
+def test_the_largest_sizes_are_drawn(size: float) -> None:
+    report = sample.record()
+    for claim in report.claims:
+        for cell in claim.cells[:1]:
+            cell.params = dict.fromkeys(cell.params, size)
+        plots.panels(claim)
+    assert figure.figures(report)
 
 
 def test_what_leaves_the_axes_is_clipped() -> None:

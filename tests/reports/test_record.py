@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from recall_claims.model.cell import Cell
 from recall_reports import html, markdown
 from recall_reports.__main__ import main
 from recall_reports.record import Range, Record, certificates
@@ -45,6 +46,17 @@ def test_a_region_whose_width_is_no_number_is_refused(report: Record, end: float
     report.claims[0].components[0].region = Range(min(end, 0), max(end, 0))
     with pytest.raises(ReportError, match=r"1e\+300"):
         validated(report)
+
+
+@pytest.mark.parametrize("size", [1e308, -1e308, 10**400])
+def test_a_size_that_no_axis_has_is_refused(report: Record, size: float) -> None:
+    claim = next(claim for claim in report.claims if claim.cells)
+    claim.cells[0].params = {"dim": size}
+    with pytest.raises(ReportError, match=r"params"):
+        validated(report)
+    if isinstance(size, int):
+        with pytest.raises(ValueError, match="dim has more than 64 bits"):
+            Cell(dim=size)
 
 
 UNSEEN = ("A.b\n", "::error::", "\u0410.b", "A b", "budget", "statement-A1", "derivation-x.y")

@@ -41,6 +41,8 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
         for name, value in self._params.items():
             if not isinstance(value, int | float | str | bool):
                 raise TypeError(f"cell parameter {name} must be a number or text, not {value!r}")
+            if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                raise ValueError(f"cell parameter {name} has more than 64 bits, as no record holds")
 
         self.id = ",".join(f"{name}={self._params[name]}" for name in sorted(self._params))
         """Stable text: parameters in alphabetical order."""

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from recall_reports import phrases
-from recall_reports.plots.chart import COLOURS, INK, MUTED, Chart, Mark
+from recall_reports.plots.chart import COLOURS, HUGE, INK, MUTED, Chart, Mark
 from recall_reports.plots.panel import svg
 from recall_reports.plots.series import (
     Series,
@@ -126,7 +126,10 @@ def _with_room(xs: Sequence[float], *, log: bool) -> tuple[float, float]:
     """The ends of an axis that leaves room for names on the right."""
     low, high = (math.log(x) if log else x for x in (min(xs), max(xs)))
     ends = low - MARGIN * (high - low), high + ROOM * (high - low)
-    return (math.exp(ends[0]), math.exp(ends[1])) if log else ends
+    if not log:
+        return ends
+    least, most = (math.exp(min(max(end, -math.log(HUGE)), math.log(HUGE))) for end in ends)
+    return least, most
 
 
 def _named(

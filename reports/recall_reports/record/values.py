@@ -13,7 +13,8 @@ Text = Annotated[str, Meta(min_length=1)]
 """Text that is shown; a reader of a record cleans it."""
 Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
 """A number whose sums and differences with others are numbers, too."""
-Parameters = dict[str, int | float | str | bool]
+Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Parameters = dict[str, Whole | Finite | str | bool]
 
 
 class Verdict(StrEnum):
