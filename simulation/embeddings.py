@@ -20,12 +20,15 @@ def unit_vectors(streams: Streams, count: int, dim: int) -> torch.Tensor:
     [[1.0, 1.0]]
     """
     vectors = streams.normal(count, dim)
-    return vectors.div_(vectors.norm(dim=2, keepdim=True))
+    streams.then(lambda: vectors.div_(vectors.norm(dim=2, keepdim=True)))
+    return vectors
 
 
 def gaussian(streams: Streams, count: int, dim: int) -> torch.Tensor:
     """``count`` independent N(0, I/d) vectors: (R, count, dim)."""
-    return streams.normal(count, dim).div_(dim**0.5)
+    vectors = streams.normal(count, dim)
+    streams.then(lambda: vectors.div_(dim**0.5))
+    return vectors
 
 
 def embed(

@@ -11,6 +11,8 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -19,6 +21,7 @@ import torch
 
 Rngs = Sequence[np.random.Generator]
 """One numpy generator per replicate."""
+Words = npt.NDArray[np.int64]
 Law = npt.NDArray[np.float64] | Sequence[float]
 """Probabilities of some categories, which add up to 1."""
 
@@ -41,6 +44,9 @@ class Streams(Sequence[np.random.Generator]):
     ) -> None:
         self._rngs = tuple(rngs)
         self.device, self.dtype = torch.device(device), dtype
+        self._tile = CPU_TILE if self.device.type == "cpu" else GPU_TILE
+        self._together = False
+        self._waiting: list[tuple[Words, Callable[[torch.Tensor], object]]] = []
 
     @classmethod
     def like(cls, rngs: Rngs, tensor: torch.Tensor) -> Streams:
@@ -69,6 +75,38 @@ class Streams(Sequence[np.random.Generator]):
     def alone(self) -> Iterator[Streams]:
         """The streams of one replicate after another."""
         return (self[r : r + 1] for r in range(len(self)))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Move at once to a GPU all that is drawn within; its values are there at the end.
+
+        A CPU has each value when it is drawn.
+        """
+        self._together = self.device.type != "cpu"
+        try:
+            yield
+        finally:
+            self._together = False
+            self._move()
+
+    def then(self, step: Callable[[], object]) -> None:
+        """Do a step in place on what was drawn, as soon as its values are there."""
+        if self._waiting:
+            self._waiting.append((np.empty(0, np.int64), lambda _: step()))
+        else:
+            step()
+
+    def moved(
+        self, table: npt.NDArray[np.int64 | np.float64], dtype: torch.dtype | None = None
+    ) -> torch.Tensor:
+        """A table of the host on the device, in its own dtype if none is given."""
+        here = torch.from_numpy(table)
+        dtype = dtype or here.dtype
+        if not self._together:
+            return here.to(self.device, dtype)
+        there = torch.empty(here.shape, dtype=dtype, device=self.device)
+        self._add(table.view(np.int64), lambda words: there.copy_(words.view(here.dtype)))
+        return there
 
     def normal(self, *shape: int) -> torch.Tensor:
         """Standard normal variables, none beyond 6.7.
@@ -120,7 +158,7 @@ class Streams(Sequence[np.random.Generator]):
     def category(self, law: Law, *shape: int) -> torch.Tensor:
         """Numbers of categories of these probabilities, int64."""
         total = np.cumsum(law)
-        ends = torch.from_numpy(total[:-1] / total[-1]).to(self.device)
+        ends = self.moved(total[:-1] / total[-1])
 
         def found(words: torch.Tensor) -> torch.Tensor:
             fraction = ((words >> 11) & (2**53 - 1)).double() * 2.0**-53
@@ -145,12 +183,11 @@ class Streams(Sequence[np.random.Generator]):
     def _filled(
         self, shape: Sequence[int], dtype: torch.dtype, drawn: Callable[[np.random.Generator], Any]
     ) -> torch.Tensor:
-        """What numpy draws from each generator on the host, moved at once."""
-        out = torch.empty(len(self), *shape, dtype=dtype)
-        table = out.numpy()
+        """Integers that numpy draws from each generator on the host."""
+        table = np.empty((len(self), *shape), np.int64)
         for r, rng in enumerate(self._rngs):
             table[r] = drawn(rng)
-        return out.to(self.device)
+        return self.moved(table, dtype)
 
     def _made(
         self,
@@ -161,19 +198,44 @@ class Streams(Sequence[np.random.Generator]):
     ) -> torch.Tensor:
         """Numbers made of words (replicates, words), so many of each, in their order."""
         count = math.prod(shape)
-        words, tile = -(-count // each), CPU_TILE if self.device.type == "cpu" else GPU_TILE
+        words = -(-count // each)
         out = torch.empty(len(self), words * each, dtype=dtype, device=self.device)
-        group = max(1, tile // max(1, words))
+        group = max(1, self._tile // max(1, words))
         for r in range(0, len(self), group):
             rngs = self._rngs[r : r + group]
             if any(isinstance(rng.bit_generator, np.random.MT19937) for rng in rngs):
                 raise ValueError("MT19937 gives words of 32 bits, not of 64: take SFC64 or PCG64")
-            for first in range(0, words, tile):
-                size = min(tile, words - first)
+            for first in range(0, words, self._tile):
+                size = min(self._tile, words - first)
                 drawn = np.stack([rng.bit_generator.random_raw(size) for rng in rngs])
-                moved = torch.from_numpy(drawn.view(np.int64)).to(self.device)
-                out[r : r + group, each * first : each * (first + size)] = numbers(moved)
+                part = out[r : r + group, each * first : each * (first + size)]
+                self._add(drawn.view(np.int64), partial(_fill, part, numbers))
         return out[:, :count].reshape(len(self), *shape)
+
+    def _add(self, words: Words, use: Callable[[torch.Tensor], object]) -> None:
+        """Have words moved and used: at once, or together with others that fit into a tile."""
+        if not self._together:
+            use(torch.from_numpy(words).to(self.device))
+            return
+        if sum(held.size for held, _ in self._waiting) + words.size > self._tile:
+            self._move()
+        self._waiting.append((words, use))
+
+    def _move(self) -> None:
+        """Move the words that wait in one copy, and use them in their order."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        host = torch.from_numpy(np.concatenate([words.ravel() for words, _ in waiting]))
+        parts = torch.split(host.to(self.device), [words.size for words, _ in waiting])
+        for (words, use), part in zip(waiting, parts, strict=True):
+            use(part.view(words.shape))
+
+
+def _fill(
+    out: torch.Tensor, numbers: Callable[[torch.Tensor], torch.Tensor], words: torch.Tensor
+) -> None:
+    out.copy_(numbers(words))
 
 
 def _halves(words: torch.Tensor) -> torch.Tensor:

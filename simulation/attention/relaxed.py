@@ -45,8 +45,10 @@ def zipf(batch: Batch, rngs: Rngs, *, power: float) -> torch.Tensor:
     law = (weights / weights.sum()).tolist()
 
     def draws(samples: int) -> Batch:
-        tokens = streams.category(law, samples, batch.length)
-        return sampling.with_sequences(batch, tokens, streams.integers(batch.length, samples))
+        with streams.together():
+            tokens = streams.category(law, samples, batch.length)
+            positions = streams.integers(batch.length, samples)
+        return sampling.with_sequences(batch, tokens, positions)
 
     return _found(draws(FRESH), three_steps.token_scores(draws(batch.samples)))
 

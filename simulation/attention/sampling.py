@@ -119,13 +119,14 @@ def draw(
     """
     _check_sizes(vocab_size=vocab_size, length=length, samples=samples)
     streams = Streams(rngs, device, dtype)
-    vocabulary = _draw_vocabulary(streams, vocab_size, dim, embeddings)
-    positions, tokens = _draw_sequences(streams, vocab_size, length, samples)
+    with streams.together():
+        drawn = _draw_vocabulary(streams, vocab_size, dim, embeddings)
+        positions, tokens = _draw_sequences(streams, vocab_size, length, samples)
     if balanced:
         each = torch.arange(vocab_size, device=streams.device)
         informative = each.repeat_interleave(_per_token(samples, vocab_size))[:, None]
         tokens.scatter_(2, positions[..., None], informative.expand(len(streams), -1, 1))
-    known = Vocabulary(**vocabulary, trigger_in_values=trigger_in_values)
+    known = Vocabulary(**_named(*drawn), trigger_in_values=trigger_in_values)
     return with_sequences(known, tokens, positions)
 
 
@@ -140,7 +141,8 @@ def fresh(batch: Batch, rngs: Rngs, *, samples: int) -> Batch:
             f"{len(rngs)} generators for {batch.replicates} replicates: pass one per replicate"
         )
     streams = Streams.like(rngs, batch.z)
-    positions, tokens = _draw_sequences(streams, batch.vocab_size, batch.length, samples)
+    with streams.together():
+        positions, tokens = _draw_sequences(streams, batch.vocab_size, batch.length, samples)
     return with_sequences(batch, tokens, positions)
 
 
@@ -162,17 +164,19 @@ def draw_facts(
     """
     _check_sizes(vocab_size=vocab_size, samples=samples)
     streams = Streams(rngs, device, dtype)
-    vocabulary = _draw_vocabulary(streams, vocab_size, dim, embeddings)
-    if balanced:
-        counts = torch.full_like(vocabulary["z"][..., 0], _per_token(samples, vocab_size))
-    else:
-        counts = streams.counts(samples, [1 / vocab_size] * vocab_size)
-    return Facts(**vocabulary, counts=counts, trigger_in_values=trigger_in_values)
+    with streams.together():
+        drawn = _draw_vocabulary(streams, vocab_size, dim, embeddings)
+        if balanced:
+            counts = torch.full_like(drawn[0][..., 0], _per_token(samples, vocab_size))
+        else:
+            counts = streams.counts(samples, [1 / vocab_size] * vocab_size)
+    return Facts(**_named(*drawn), counts=counts, trigger_in_values=trigger_in_values)
 
 
 def _draw_vocabulary(
     streams: Streams, vocab_size: int, dim: int, embeddings: str
-) -> dict[str, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
+    """z, trigger and query (R, 2, d), u, and the permutation."""
     _check_sizes(dim=dim)
     if not streams:
         raise ValueError("no generator given: pass one numpy Generator per replicate")
@@ -186,14 +190,15 @@ def _draw_vocabulary(
     z = embed(streams, vocab_size, dim, embeddings)
     special = embed(streams, 2, dim, embeddings, first=vocab_size)
     u = embed(streams, vocab_size, dim, embeddings)
+    return z, special, u, streams.permutation(vocab_size)
+
+
+def _named(
+    z: torch.Tensor, special: torch.Tensor, u: torch.Tensor, permutation: torch.Tensor
+) -> dict[str, torch.Tensor]:
     trigger, query = (part.contiguous() for part in special.unbind(1))
-    return {
-        "z": z,
-        "u": u,
-        "trigger": trigger,
-        "query": query / query.norm(dim=1, keepdim=True),
-        "permutation": streams.permutation(vocab_size),
-    }
+    query = query / query.norm(dim=1, keepdim=True)
+    return {"z": z, "u": u, "trigger": trigger, "query": query, "permutation": permutation}
 
 
 def _draw_sequences(

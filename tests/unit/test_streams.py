@@ -11,7 +11,9 @@ from scipy import stats
 
 from recall_claims.evidence.seeds import replicate_generators
 from simulation import streams
+from simulation.embeddings import unit_vectors
 from simulation.streams import Streams
+from tests.pretended import pretended_gpu
 
 MANY = pytest.mark.parametrize(
     "each", [10**4, pytest.param(10**6, marks=pytest.mark.thorough)], ids=["few", "many"]
@@ -110,6 +112,34 @@ def test_a_fork_gives_the_same_once_more(draw: Callable[[Streams], torch.Tensor]
     there = here.fork()
     assert torch.equal(draw(there), draw(here))
     assert torch.equal(draw(there), draw(here))
+
+
+def test_what_is_drawn_together_takes_one_copy_and_changes_no_number() -> None:
+    table = np.arange(6.0).reshape(2, 3)
+
+    def all_drawn(streams: Streams) -> list[torch.Tensor]:
+        with streams.together():
+            found = [draw(streams) for draw in DRAWS.values()]
+            found += [streams.moved(table), streams.moved(table, torch.float32)]
+            found.append(unit_vectors(streams, 5, 3))
+        return found
+
+    apart = drawn(4)
+    expected = [draw(apart) for draw in DRAWS.values()]
+    expected += [torch.from_numpy(table), torch.from_numpy(table).float()]
+    expected.append(unit_vectors(apart, 5, 3))
+    for size, copies in ((streams.GPU_TILE, 1), (300, 2)):
+        with pretended_gpu() as count, patch.object(streams, "GPU_TILE", size):
+            there = Streams(generators(4), "cuda")
+            found = [x.cpu() for x in all_drawn(there)]
+            after = there.normal(3).cpu()
+        assert count.uploads == copies + 1
+        for mine, its in zip(found, expected, strict=True):
+            assert mine.dtype == its.dtype
+            assert torch.equal(mine, its)
+        assert torch.equal(after, apart.fork().normal(3))
+    for mine, its in zip(all_drawn(drawn(4)), expected, strict=True):
+        assert torch.equal(mine, its)
 
 
 def test_some_replicates_go_on_where_all_were() -> None:
