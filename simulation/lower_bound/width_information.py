@@ -11,9 +11,10 @@ from typing import Any
 
 import torch
 
-from simulation.attention.contractions import sum_bags
+from simulation.attention.contractions import occurrences, sum_bags
 from simulation.attention_mlp import three_steps
 from simulation.streams import Rngs
+from simulation.tiles import groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,17 +50,21 @@ def shares(
         rngs, samples=sequences, vocab_size=vocab_size, dim=dim, width=width, **setting
     )
     length, values = batch.length, []
-    for r in range(batch.replicates):
-        tokens = batch.tokens[r].flatten()
-        ends = length * torch.arange(1, sequences + 1, device=tokens.device)
-        features = layer[r : r + 1].features(sum_bags(batch.z[r], tokens, ends)[None] / length)[0]
-        features -= features.mean(0)
-        beside, ends = tokens.argsort() // length, tokens.bincount(minlength=vocab_size).cumsum(0)
-        effects = sum_bags(features, beside, ends) * (vocab_size / (length * sequences))
-        effects -= effects.mean(0)
-        root = torch.linalg.cholesky(features.T @ features / sequences)
-        white = torch.linalg.solve_triangular(root, effects.T, upper=False)
+    for r in groups(batch.replicates, sequences * width, batch.z):
+        some, own = batch.tokens[r].flatten(1), torch.arange(len(batch.z[r]), device=batch.z.device)
+        rows, bags = (some + vocab_size * own[:, None]).flatten(), len(own) * sequences
+        ends = length * torch.arange(1, bags + 1, device=rows.device)
+        means = sum_bags(batch.z[r].flatten(0, 1), rows, ends).view(len(own), sequences, dim)
+        features = layer[r].features(means / length)
+        features -= features.mean(1, keepdim=True)
+        beside = some.argsort(1) // length + sequences * own[:, None]
+        ends = occurrences(rows, len(own) * vocab_size).cumsum(0)
+        effects = sum_bags(features.flatten(0, 1), beside.flatten(), ends)
+        effects = effects.view(len(own), vocab_size, width) * (vocab_size / (length * sequences))
+        effects -= effects.mean(1, keepdim=True)
+        root = torch.linalg.cholesky(features.mT @ features / sequences)
+        white = torch.linalg.solve_triangular(root, effects.mT, upper=False)
         bias = (vocab_size - 1) / (length * sequences)
         values.append(torch.linalg.svdvals(white).square() / vocab_size - bias)
-    table = torch.stack(values)
+    table = torch.cat(values)
     return Shares(leading=table[:, :dim].mean(1), rest=table[:, dim:].mean(1))

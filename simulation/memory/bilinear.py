@@ -11,6 +11,7 @@ import torch
 
 from simulation.embeddings import unit_vectors
 from simulation.streams import Rngs, Streams
+from simulation.tiles import groups
 
 
 def features(streams: Streams, keys: torch.Tensor, width: int) -> torch.Tensor:
@@ -56,13 +57,16 @@ def answered(
     if associations < 2:
         raise ValueError(f"{associations} associations: a memory needs at least 2 to choose from")
     streams = Streams(rngs, device, dtype)
-    keys, values = (unit_vectors(streams, associations, dim) for _ in range(2))
+    with streams.together():
+        keys, values = (unit_vectors(streams, associations, dim) for _ in range(2))
     stored = features(streams, keys, width)
     found = []
-    for r in range(len(rngs)):  # scores (N, N) one replicate at a time
-        scores = stored[r] @ readout(values[r], stored[r], whitened=whitened).T @ values[r].T
-        own = scores.diagonal().clone()
-        lead = own - scores.fill_diagonal_(-torch.inf).amax(1)
-        found.append(torch.stack([(lead > 0).to(dtype).mean(), lead.min()]))
-    accuracy, margin = torch.stack(found, 1)
+    for r in groups(len(rngs), associations**2, keys):
+        weights = readout(values[r], stored[r], whitened=whitened)
+        scores = stored[r] @ weights.mT @ values[r].mT
+        own = scores.diagonal(dim1=1, dim2=2).clone()
+        scores.diagonal(dim1=1, dim2=2).fill_(-torch.inf)
+        lead = own - scores.amax(2)
+        found.append(torch.stack([(lead > 0).to(dtype).mean(1), lead.amin(1)]))
+    accuracy, margin = torch.cat(found, 1)
     return {"accuracy": accuracy, "margin": margin}

@@ -17,6 +17,7 @@ import torch
 from simulation.embeddings import unit_vectors
 from simulation.memory import bilinear
 from simulation.streams import Rngs, Streams
+from simulation.tiles import groups
 
 
 def functions(facts: int, outputs: int) -> npt.NDArray[np.int64]:
@@ -87,8 +88,8 @@ class Answers:
 
 
 def quantise(weights: torch.Tensor, bits: int) -> torch.Tensor:
-    """Each weight rounded to one of 2^bits values, evenly spaced over three standard deviations;
-    its sign, if there is one bit.
+    """Each weight rounded to one of 2^bits values, evenly spaced over three standard deviations of
+    its matrix (..., m, n); its sign, if there is one bit.
 
     Raises ValueError for a single weight of several bits, which has no standard deviation.
 
@@ -97,10 +98,10 @@ def quantise(weights: torch.Tensor, bits: int) -> torch.Tensor:
     """
     if bits == 1:
         return torch.where(weights < 0, -1.0, 1.0).to(weights)
-    if weights.numel() == 1:
+    if weights.shape[-2:].numel() == 1:
         raise ValueError("a single weight has no standard deviation: give 1 bit, or more weights")
     limit = 1 << (bits - 1)
-    step = 3 * float(weights.std()) / limit
+    step = 3 * weights.std((-2, -1), keepdim=True) / limit
     return (weights / step).floor().clamp(-limit, limit - 1) + 0.5
 
 
@@ -118,14 +119,18 @@ def quantised_memory(
     accuracy, loss = [], []
     temperatures = torch.logspace(-2, 2, 25, device=device, dtype=dtype)
     streams = Streams(rngs, device, dtype)
-    inputs, values = unit_vectors(streams, facts, dim), unit_vectors(streams, outputs, dim)
-    for keys, rows, right in zip(inputs, values, streams.integers(outputs, facts), strict=True):
-        logits = keys @ quantise(rows[right].T @ keys, weight_bits).T @ rows.T
-        accuracy.append((logits.argmax(1) == right).to(dtype).mean())
-        scaled = temperatures[:, None, None] * logits / logits.std()
-        log_p = scaled.log_softmax(2)[:, torch.arange(facts, device=device), right]
-        loss.append(-log_p.mean(1).max())
-    return Answers(accuracy=torch.stack(accuracy), loss=torch.stack(loss))
+    with streams.together():
+        inputs, values = unit_vectors(streams, facts, dim), unit_vectors(streams, outputs, dim)
+        answers = streams.integers(outputs, facts)
+    for r in groups(len(rngs), len(temperatures) * facts * outputs, inputs):
+        keys, rows, right = inputs[r], values[r], answers[r][..., None]
+        stored = quantise(rows.gather(1, right.expand_as(keys)).mT @ keys, weight_bits)
+        logits = keys @ stored.mT @ rows.mT
+        accuracy.append((logits.argmax(2, keepdim=True) == right).to(dtype).mean((1, 2)))
+        scaled = temperatures.view(-1, 1, 1, 1) * logits / logits.std((1, 2), keepdim=True)
+        log_p = scaled.log_softmax(3).gather(3, right.expand(len(scaled), *right.shape))
+        loss.append(-log_p.mean((2, 3)).amax(0))
+    return Answers(accuracy=torch.cat(accuracy), loss=torch.cat(loss))
 
 
 @dataclass(frozen=True)

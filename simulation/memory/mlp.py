@@ -8,7 +8,6 @@ equally often (paper B, statements B2 and B8).
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 from simulation import decoding
@@ -16,6 +15,7 @@ from simulation.adam import Adam, no_denormals
 from simulation.embeddings import unit_vectors
 from simulation.initial_weights import lecun_normal
 from simulation.streams import Rngs, Streams
+from simulation.tiles import groups
 
 CHECK_EVERY = 256
 """Steps of training between two looks at the accuracy, as in the released code."""
@@ -41,8 +41,8 @@ class Associations:
 class Mlp:
     """Weights of F(z) = second^T activation(first z + bias), with m neurons.
 
-    ``first``: (m, d).  ``bias``: (m,).  ``second``: (m, d).  ``activation``: "cosine", which is
-    sqrt(2) cos, or "relu".
+    ``first``: (R, m, d).  ``bias``: (R, m).  ``second``: (R, m, d).  ``activation``: "cosine",
+    which is sqrt(2) cos, or "relu".
     """
 
     first: torch.Tensor
@@ -85,7 +85,7 @@ def draw(
 def cosine_memory(
     z: torch.Tensor,
     targets: torch.Tensor,
-    rng: np.random.Generator,
+    rngs: Rngs,
     *,
     width: int,
     frequency: float = 8.0,
@@ -99,16 +99,17 @@ def cosine_memory(
     next to nothing for different inputs once the frequency :math:`\omega` is large. The inputs then
     become nearly orthogonal directions of :math:`R^m`.
 
-    >>> z = torch.nn.functional.normalize(torch.eye(3, 8).double() + 0.5, dim=1)
-    >>> y = torch.eye(3, 8).double()
-    >>> memory = cosine_memory(z, y, np.random.default_rng(0), width=4000)
+    >>> import numpy as np
+    >>> z = torch.nn.functional.normalize(torch.eye(3, 8)[None].double() + 0.5, dim=2)
+    >>> y = torch.eye(3, 8).double()[None]
+    >>> memory = cosine_memory(z, y, [np.random.default_rng(0)], width=4000)
     >>> (memory(z) @ y.mT).abs().round(decimals=1).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    [[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]]
 
     Args:
-        z: (N, d) unit inputs.
-        targets: (N, d) vectors to be given in answer.
-        rng: draws the first layer.
+        z: (R, N, d) unit inputs.
+        targets: (R, N, d) vectors to be given in answer.
+        rngs: draw the first layer.
         width: m.
         frequency: :math:`\omega`.
 
@@ -117,9 +118,10 @@ def cosine_memory(
     """
     if width < 1 or not frequency > 0:
         raise ValueError(f"width is {width} and frequency {frequency}: both must be positive")
-    one = Streams.like([rng], z)
-    first = frequency * one.normal(width, z.shape[1])[0]
-    bias = 2 * math.pi * one.uniform(width)[0]
+    streams = Streams.like(rngs, z)
+    with streams.together():
+        first, bias = streams.normal(width, z.shape[2]), streams.uniform(width)
+    first, bias = frequency * first, 2 * math.pi * bias
     second = _features(z, first, bias, "cosine").mT @ targets / width
     return Mlp(first=first, bias=bias, second=second, activation="cosine")
 
@@ -127,7 +129,7 @@ def cosine_memory(
 def relu_memory(
     z: torch.Tensor,
     targets: torch.Tensor,
-    rng: np.random.Generator,
+    rngs: Rngs,
     *,
     width: int,
     project: bool = True,
@@ -142,36 +144,37 @@ def relu_memory(
     no linear part at all, and no mean. Plain ReLU features (P = 1) of different inputs overlap by
     1/pi of their square, which drowns what is stored, and P is what makes a memory of them.
 
-    >>> z = torch.nn.functional.normalize(torch.eye(3, 8).double() - 0.2, dim=1)
-    >>> y = torch.eye(3, 8).double()
-    >>> memory = relu_memory(z, y, np.random.default_rng(0), width=4000)
-    >>> (memory(z) @ y.mT).argmax(1).tolist()
-    [0, 1, 2]
+    >>> import numpy as np
+    >>> z = torch.nn.functional.normalize(torch.eye(3, 8)[None].double() - 0.2, dim=2)
+    >>> y = torch.eye(3, 8).double()[None]
+    >>> memory = relu_memory(z, y, [np.random.default_rng(0)], width=4000)
+    >>> (memory(z) @ y.mT).argmax(2).tolist()
+    [[0, 1, 2]]
 
     Args:
-        z: (N, d) unit inputs.
-        targets: (N, d) vectors to be given in answer.
-        rng: draws the first layer.
+        z: (R, N, d) unit inputs.
+        targets: (R, N, d) vectors to be given in answer.
+        rngs: draw the first layer.
         width: m.
         project: whether to apply P.
 
     Raises:
         ValueError: the width is at most d + 1, so that P leaves nothing of the features.
     """
-    dim = z.shape[1]
+    dim = z.shape[2]
     if width <= dim + 1:
         raise ValueError(f"width is {width}: the projection leaves nothing at dim {dim}")
-    first = math.sqrt(dim) * unit_vectors(Streams.like([rng], z), width, dim)[0]
+    first = math.sqrt(dim) * unit_vectors(Streams.like(rngs, z), width, dim)
     raw = 4 / width * torch.relu(z @ first.mT).mT @ targets
-    basis = torch.linalg.qr(torch.cat([torch.ones_like(first[:, :1]), first], 1)).Q
+    basis = torch.linalg.qr(torch.cat([torch.ones_like(first[..., :1]), first], 2)).Q
     second = raw - basis @ (basis.mT @ raw) if project else raw
-    return Mlp(first=first, bias=torch.zeros_like(first[:, 0]), second=second, activation="relu")
+    return Mlp(first=first, bias=torch.zeros_like(first[..., 0]), second=second, activation="relu")
 
 
 def _features(
     z: torch.Tensor, first: torch.Tensor, bias: torch.Tensor, activation: str
 ) -> torch.Tensor:
-    inner = torch.addmm(bias, z, first.mT)
+    inner = torch.baddbmm(bias[:, None], z, first.mT)
     return math.sqrt(2) * torch.cos(inner) if activation == "cosine" else torch.relu(inner)
 
 
@@ -189,7 +192,7 @@ def constructed(
 ) -> dict[str, torch.Tensor]:
     """Test a construction: ``accuracy``, and ``all`` (1 if nothing is wrong), (R,).
 
-    One replicate is built at a time: its (N, m) features are the largest tensor.
+    As many replicates are built at a time as a tile holds (N, m) features.
 
     Args:
         rngs: one generator per replicate.
@@ -205,25 +208,26 @@ def constructed(
     Raises:
         ValueError: unknown features, or sizes as in `draw`, `cosine_memory` and `relu_memory`.
     """
-    accuracies = []
-    for rng in rngs:
+    accuracies, streams = [], Streams(rngs, device, dtype)
+    for r in groups(len(rngs), associations * width, streams):
+        some = rngs[r]
         facts = draw(
-            [rng],
+            some,
             associations=associations,
             outputs=outputs or associations,
             dim=dim,
             device=device,
             dtype=dtype,
         )
-        z, y = facts.z[0], facts.u[0, facts.targets]
+        z, y = facts.z, facts.u[:, facts.targets]
         if features == "cosine":
-            memory = cosine_memory(z, y, rng, width=width, frequency=frequency)
+            memory = cosine_memory(z, y, some, width=width, frequency=frequency)
         elif features in ("relu", "plain relu"):
-            memory = relu_memory(z, y, rng, width=width, project=features == "relu")
+            memory = relu_memory(z, y, some, width=width, project=features == "relu")
         else:
             raise ValueError(f"unknown features {features!r}: give cosine, relu or plain relu")
-        accuracies.append(facts.correct(memory(z)[None]).to(dtype).mean())
-    accuracy = torch.stack(accuracies)
+        accuracies.append(facts.correct(memory(z)).to(dtype).mean(1))
+    accuracy = torch.cat(accuracies)
     return {"accuracy": accuracy, "all": (accuracy == 1).to(dtype)}
 
 

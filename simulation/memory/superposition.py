@@ -10,28 +10,33 @@ import torch
 
 from simulation.embeddings import unit_vectors
 from simulation.streams import Rngs, Streams
+from simulation.tiles import groups
 
 
 def selector(
-    signs: torch.Tensor, largest: float
+    signs: torch.Tensor, largest: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """The MLP's weights: of its 2 R d neurons on an embedding (2Rd, d), on the relation, one hot,
-    (2Rd, R), their bias (2Rd,), and of its answer (d, 2Rd).
+    (..., 2Rd, R), their bias (..., 2Rd), and of its answer (..., d, 2Rd).
+
+    ``signs``: (..., R, d).  ``largest``: (...).
 
     Neurons see each coordinate and its negative, once a relation, and are silent by ``largest``, no
     coordinate being larger, unless the relation is theirs.
 
-    >>> embed, gate, bias, out = selector(torch.tensor([[1.0, -1.0], [1.0, 1.0]]), 9.0)
+    >>> signs, largest = torch.tensor([[1.0, -1.0], [1.0, 1.0]]), torch.tensor(9.0)
+    >>> embed, gate, bias, out = selector(signs, largest)
     >>> subject, relation = torch.tensor([2.0, -3.0]), torch.tensor([1.0, 0.0])
     >>> (out @ torch.relu(embed @ subject + gate @ relation + bias)).tolist()
     [2.0, 3.0]
     """
-    relations, dim = signs.shape
-    eye = torch.eye(dim).to(signs)
+    relations, dim = signs.shape[-2:]
+    own, eye = (torch.eye(n, dtype=signs.dtype, device=signs.device) for n in (relations, dim))
     embed = torch.cat([eye, -eye]).repeat(relations, 1)
-    gate = largest * torch.eye(relations).to(signs).repeat_interleave(2 * dim, 0)
-    out = torch.cat([part for sign in signs.diag_embed() for part in (sign, -sign)], 1)
-    return embed, gate, torch.full_like(gate[:, 0], -largest), out
+    gate = largest[..., None, None] * own.repeat_interleave(2 * dim, 0)
+    flips = signs.diag_embed()
+    out = torch.cat([flips, -flips], -1).movedim(-3, -2).flatten(-2)
+    return embed, gate, -largest[..., None].expand(gate.shape[:-1]), out
 
 
 def accuracy(
@@ -52,19 +57,23 @@ def accuracy(
             f"{attributes} attributes, {relations} relations, dim {dim}: give at least 2, 1 and 1"
         )
     streams = Streams(rngs, device, dtype)
-    drawn = (
-        unit_vectors(streams, attributes, dim),
-        streams.signs(relations, dim),
-        streams.permutation(attributes, relations),
-    )
+    with streams.together():
+        drawn = (
+            unit_vectors(streams, attributes, dim),
+            streams.signs(relations, dim),
+            streams.permutation(attributes, relations),
+        )
     found = []
-    for vectors, signs, facts in zip(*drawn, strict=True):
-        subjects = (signs[:, None] * vectors[facts]).sum(0)
-        embed, gate, bias, out = selector(signs, float(subjects.abs().max()))
-        seen = subjects @ embed.T + bias
+    for r in groups(len(rngs), 2 * attributes * relations * dim, streams):
+        vectors, signs, facts = (table[r] for table in drawn)
+        rows = facts.flatten(1)[..., None].expand(-1, -1, dim)
+        shown = vectors.gather(1, rows).view(*facts.shape, dim)
+        subjects = (signs[:, :, None] * shown).sum(1)
+        embed, gate, bias, out = selector(signs, subjects.abs().amax((1, 2)))
+        seen = subjects @ embed.T + bias[:, None]
         right = [
-            ((seen + gate[:, r]).relu() @ out.T @ vectors.T).argmax(1) == facts[r]
-            for r in range(relations)
+            ((seen + on[:, None]).relu() @ out.mT @ vectors.mT).argmax(2) == asked
+            for on, asked in zip(gate.unbind(2), facts.unbind(1), strict=True)
         ]
-        found.append(torch.stack(right).to(dtype).mean())
-    return torch.stack(found)
+        found.append(torch.stack(right).to(dtype).mean((0, 2)))
+    return torch.cat(found)

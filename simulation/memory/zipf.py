@@ -13,6 +13,7 @@ from scipy import special
 
 from simulation.embeddings import unit_vectors
 from simulation.streams import Rngs, Streams
+from simulation.tiles import groups
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -46,13 +47,13 @@ def weights(tokens: int, alpha: float, *, power: float = 0.0) -> Floats:
 def memory(
     weight: torch.Tensor, label: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor
 ) -> torch.Tensor:
-    """The matrix sum_x q(x) u_{f(x)} e_x^T: (d, d).
+    """The matrix sum_x q(x) u_{f(x)} e_x^T: (..., d, d).
 
     >>> q, f, basis = torch.tensor([1.0, 0.5]), torch.tensor([0, 1]), torch.eye(2)
     >>> memory(q, f, basis, basis).tolist()
     [[1.0, 0.0], [0.0, 0.5]]
     """
-    return (weight[:, None] * outputs[label]).mT @ inputs
+    return (weight[..., None] * outputs[..., label, :]).mT @ inputs
 
 
 def error(
@@ -95,23 +96,25 @@ def error(
     label = np.arange(1, stored + PROBES + 1) % labels
     scheme = np.concatenate([weights(stored, alpha, power=power), np.zeros(PROBES)])
     streams = Streams(rngs, device, dtype)
-    inputs, outputs = unit_vectors(streams, mass.size, dim), unit_vectors(streams, labels, dim)
-    held = np.ones((len(rngs), stored), dtype=bool)
-    if samples is not None:
-        law = np.append(mass[:stored], mass[stored:].sum())
-        held = Streams(rngs).counts(samples, law)[:, :stored].numpy() > 0  # stays on the host
-    drawn = unit_vectors(streams, fresh, dim) if fresh else None
-    kept = np.concatenate([held, np.zeros((len(rngs), PROBES), dtype=bool)], 1) * scheme
-    shares = np.stack([_averaged(mass, weight, label) for weight in kept])
-    q, share = (torch.from_numpy(table).to(device, dtype) for table in (kept, shares))
-    f = torch.from_numpy(label).to(device)
+    with streams.together():
+        inputs, outputs = unit_vectors(streams, mass.size, dim), unit_vectors(streams, labels, dim)
+        held = np.ones((len(rngs), stored), dtype=bool)
+        if samples is not None:
+            law = np.append(mass[:stored], mass[stored:].sum())
+            held = Streams(rngs).counts(samples, law)[:, :stored].numpy() > 0  # stays on the host
+        drawn = unit_vectors(streams, fresh, dim) if fresh else None
+        kept = np.concatenate([held, np.zeros((len(rngs), PROBES), dtype=bool)], 1) * scheme
+        shares = np.stack([_averaged(mass, weight, label) for weight in kept])
+        q, share, f = streams.moved(kept, dtype), streams.moved(shares, dtype), streams.moved(label)
     errors = []
-    for r, (e, u) in enumerate(zip(inputs, outputs, strict=True)):
-        wrong = ((u @ memory(q[r], f, e, u) @ e.mT).argmax(0) != f).to(dtype)
+    for r in groups(len(rngs), max(mass.size * (labels + dim), stored * fresh * labels), inputs):
+        e, u = inputs[r], outputs[r]
+        wrong = ((u @ memory(q[r], f, e, u) @ e.mT).argmax(1) != f).to(dtype)
         if drawn is not None:
-            wrong[:stored] = _failures(q[r, :stored], f[:stored], e[:stored], u, drawn[r])
-        errors.append(share[r] @ wrong)
-    return torch.stack(errors)
+            old = q[r, :stored], f[:stored], e[:, :stored]
+            wrong[:, :stored] = _failures(*old, u, drawn[r])
+        errors.append((share[r] * wrong).sum(1))
+    return torch.cat(errors)
 
 
 def _failures(
@@ -121,12 +124,14 @@ def _failures(
     outputs: torch.Tensor,
     fresh: torch.Tensor,
 ) -> torch.Tensor:
-    """How often a token whose embedding is one of the fresh is answered wrongly: (tokens,)."""
+    """How often a token whose embedding is one of the fresh is answered wrongly: (R, tokens)."""
     kept = outputs @ memory(weight, label, inputs, outputs) @ fresh.mT
-    # Axes: token, fresh embedding of it, label. The old embedding leaves, the fresh one enters.
-    swapped = weight[:, None] * (1 - inputs @ fresh.mT)
-    scores = kept.mT + swapped[..., None] * (outputs @ outputs.mT)[label][:, None]
-    return (scores.argmax(2) != label[:, None]).to(inputs).mean(1)
+    # Axes: replicate, token, fresh embedding of it, label. The old embedding leaves, the fresh one
+    # enters.
+    swapped = weight[..., None] * (1 - inputs @ fresh.mT)
+    scores = swapped[..., None] * (outputs @ outputs.mT)[:, label, None]
+    scores += kept.mT[:, None]
+    return (scores.argmax(3) != label[:, None]).to(inputs).mean(2)
 
 
 def _averaged(mass: Floats, weight: Floats, label: Integers) -> Floats:

@@ -53,9 +53,9 @@ def of_layers(rngs: Generators) -> Tables:
 
 def of_memories(rngs: Generators) -> Tables:
     facts = mlp.draw(rngs, associations=12, outputs=6, dim=DIM)
-    cosine = [mlp.cosine_memory(facts.z[0], facts.z[0], rng, width=9).first for rng in rngs]
-    relu = [mlp.relu_memory(facts.z[0], facts.z[0], rng, width=DIM + 2).first for rng in rngs]
-    return *of(facts, *VECTORS), *cosine, *relu
+    cosine = mlp.cosine_memory(facts.z, facts.z, rngs, width=9).first
+    relu = mlp.relu_memory(facts.z, facts.z, rngs, width=DIM + 2).first
+    return *of(facts, *VECTORS), cosine, relu
 
 
 def of_zipf(rngs: Generators) -> Tables:

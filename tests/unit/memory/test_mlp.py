@@ -85,19 +85,19 @@ def test_outputs_are_used_equally_often() -> None:
 
 def test_cosine_memory_is_a_sum_of_outer_products() -> None:
     facts = draw(generators(1), associations=4, outputs=4, dim=6)
-    z, y = facts.z[0], facts.u[0]
-    memory = cosine_memory(z, y, np.random.default_rng(1), width=50, frequency=2.0)
-    features = [math.sqrt(2) * torch.cos(memory.first @ x + memory.bias) for x in z]
-    second = sum((torch.outer(f, t) for f, t in zip(features, y, strict=True)), torch.zeros(50, 6))
-    assert torch.allclose(memory.second, second / 50)
-    answers = torch.stack([memory.second.mT @ f for f in features])
-    assert torch.allclose(memory(z), answers)
+    z, y = facts.z, facts.u
+    memory = cosine_memory(z, y, [np.random.default_rng(1)], width=50, frequency=2.0)
+    first, bias, second = memory.first[0], memory.bias[0], memory.second[0]
+    features = [math.sqrt(2) * torch.cos(first @ x + bias) for x in z[0]]
+    products = [torch.outer(f, t) for f, t in zip(features, y[0], strict=True)]
+    assert torch.allclose(second, torch.stack(products).sum(0) / 50)
+    assert torch.allclose(memory(z)[0], torch.stack([second.mT @ f for f in features]))
 
 
 def test_cosine_features_overlap_as_their_kernel_says() -> None:
-    z = torch.tensor([[1.0, 0.0], [math.cos(0.4), math.sin(0.4)]], dtype=torch.float64)
+    z = torch.tensor([[[1.0, 0.0], [math.cos(0.4), math.sin(0.4)]]], dtype=torch.float64)
     memory = cosine_memory(
-        z, torch.eye(2).double(), np.random.default_rng(2), width=200_000, frequency=2.0
+        z, torch.eye(2).double()[None], [np.random.default_rng(2)], width=200_000, frequency=2.0
     )
     kernel = math.exp(-4 * (1 - math.cos(0.4)))
     expected = torch.tensor([[1, kernel], [kernel, 1]], dtype=torch.float64)
@@ -106,18 +106,18 @@ def test_cosine_features_overlap_as_their_kernel_says() -> None:
 
 def test_relu_memory_sees_neither_constant_nor_linear_parts() -> None:
     facts = draw(generators(1), associations=9, outputs=9, dim=4)
-    z, y = facts.z[0], facts.u[0]
-    memory = relu_memory(z, y, np.random.default_rng(1), width=30)
+    z, y = facts.z, facts.u
+    memory = relu_memory(z, y, [np.random.default_rng(1)], width=30)
     ones = torch.ones(1, 30, dtype=torch.float64)
     assert (ones @ memory.second).abs().max() < 1e-12
     assert (memory.first.mT @ memory.second).abs().max() < 1e-12
     # What is left of the features is the projection of |Wz| / 2.
-    taken = torch.cat([ones.mT, memory.first], 1)
+    taken = torch.cat([ones.mT, memory.first[0]], 1)
     rest = torch.eye(30).double() - taken @ torch.linalg.pinv(taken)
     even = (z @ memory.first.mT).abs() / 2 @ rest
     assert torch.allclose(memory.second, 4 / 30 * even.mT @ y)
     assert torch.allclose(memory(z), even @ memory.second)
-    plain = relu_memory(z, y, np.random.default_rng(1), width=30, project=False)
+    plain = relu_memory(z, y, [np.random.default_rng(1)], width=30, project=False)
     assert torch.allclose(plain.second, 4 / 30 * torch.relu(z @ plain.first.mT).mT @ y)
 
 

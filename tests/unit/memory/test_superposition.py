@@ -12,7 +12,7 @@ def test_the_network_flips_signs_and_knows_no_fact() -> None:
     rng = generators(1)[0]
     signs = torch.from_numpy(rng.choice([-1.0, 1.0], (3, 5)))
     x = torch.from_numpy(rng.standard_normal((4, 5)))
-    embed, gate, bias, out = simulation.selector(signs, float(x.abs().max()))
+    embed, gate, bias, out = simulation.selector(signs, x.abs().max())
     for relation, pattern in enumerate(signs):
         hidden = torch.relu(x @ embed.T + gate[:, relation] + bias)
         torch.testing.assert_close(hidden @ out.T, x * pattern)
