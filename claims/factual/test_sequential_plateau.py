@@ -67,7 +67,7 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
     latex=r"L_{plateau} = \frac1R\sum_rH(p(\cdot|r))",
     regime="random dictionaries; relations at least four times as fast as subjects",
     cells={"smoke": UNEVEN[:1], "standard": UNEVEN},
-    replicates=(13, 208),
+    replicates=(10, 160),
     rule=rc.OneSided(lower=0.5, method=rc.Betting()),
     why="a plateau is at its dictionary's entropy if it is within 0.03 of it. The remainder of the "
     "first stage is 0.01 to 0.02, as for product dictionaries. More than half must be: where "

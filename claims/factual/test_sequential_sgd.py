@@ -20,7 +20,7 @@ REPORTED = rc.Source("B", "B6", "B8", provenance="reported", reference=REFERENCE
 PUBLISHED = {"subjects": 16, "relations": 4, "answers": 8}
 BATCH = 1024  # of the published SGD
 EVERY = 10  # steps between two looks at the loss
-sgd_claim = partial(rc.claim, replicates=(13, 104), dtype="float32")
+sgd_claim = partial(rc.claim, replicates=(20, 160), dtype="float32")
 
 
 def sgd_total(cell: rc.Cell, block: rc.Block) -> Tensor:

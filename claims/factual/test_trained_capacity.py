@@ -1,7 +1,7 @@
 """B4, B8: facts stored per weight once a transformer is trained by gradient descent.
 
 The released code looks for the largest number of facts, S = R, of which a model recalls 99%, by
-bisection with one run for each size. Here two dozen runs at each of several test sizes bracket that
+bisection with one run for each size. Here some twenty runs at each of several test sizes bracket that
 number: the size at which most runs turn from success to failure. As published, each size takes the
 best of three learning rates.
 
@@ -63,8 +63,7 @@ capacity_growth = to_90(
         + balanced(32, 24, answers=8, batch=128, steps=3072)
     },
     from_pilot=True,
-    replicates=(12, 192),
-    block=12,
+    replicates=(10, 160),
     rule=MOST,
     why="more than half of the runs recall 576 facts, fewer than half 256: no power of the weights "
     "up to ln(576/256)/ln 4 = 0.58 does that",
@@ -148,9 +147,9 @@ reference_line = to_99(
         "standard": at_edges(16, **SHORT),
         "full": [cell for dim in (64, 128) for cell in at_edges(dim, **PUBLISHED)],
     },
-    replicates=(24, 96),
-    block={"standard": 12, "full": 24},
-    why="the sizes next to the crossing that two dozen runs tell apart: 11^2 facts, which most "
+    replicates=(20, 80),
+    block={"standard": 10, "full": 20},
+    why="the sizes next to the crossing that twenty runs tell apart: 11^2 facts, which most "
     "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "
     "many splits, the line is above all that this split stores at d = 16",
 )
@@ -164,7 +163,7 @@ line_constant = to_99(
         trained as published at d = 16 alone; at d = 32 the edges have four times the facts by
         proportion, and runs of 8192 batches of 64 prompts recalled 22^2 to 24^2 facts""",
     cells={"full": [cell for dim in (16, 32) for cell in at_edges(dim, **PUBLISHED)]},
-    replicates=(13, 104),
+    replicates=(10, 160),
     why="the sizes of B.trained-reference-line; a constant that falls with d by one logarithm, to "
     "0.84 of itself from d = 16 to 32, stays within",
 )

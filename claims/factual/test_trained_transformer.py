@@ -42,7 +42,7 @@ def no_gain(weights: str) -> rc.OneSided:
         "standard": EITHER,
         "full": rc.grid(**{**SMALL, "facts": 144}, **PUBLISHED),
     },
-    replicates=(13, 104),
+    replicates=(10, 160),
     rule=rc.OneSided(lower=0.5, observable="both_gain", method=rc.Betting()),
     why="a gain means a tenth of the facts, far above what the test prompts leave to chance. No "
     "theory gives its size. More than half of the runs must have both",
@@ -135,9 +135,9 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
         "full": [cell for cell in DRAWN if abs(math.log(traded(cell) / 1024)) > math.log(1.3)],
     },
     from_pilot=True,
-    replicates=(14, 224),
+    replicates=(10, 160),
     rule=MOST,
-    why="a boundary drawn by eye says on which side more than half of the runs recall; two dozen "
+    why="a boundary drawn by eye says on which side more than half of the runs recall; twenty "
     "runs that agree show it",
     controls=(
         rc.Control("count", "the number of weights alone decides: 0.15 facts each", counted),
