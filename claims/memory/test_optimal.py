@@ -235,7 +235,7 @@ trained_capacity = by_training(
         margins vanish and the steps run out; pilots with other seeds put the loss at 2% at d = 8
         and 6% at d = 22.""",
     from_pilot=True,
-    replicates=(20, 320),
+    replicates=(26, 416),
     controls=(
         rc.times(1.25, "more", "a quarter more pairs"),
         rc.times(0.8, "fewer", "a fifth fewer pairs"),
@@ -259,7 +259,7 @@ published_line = by_training(
     cells={"standard": lambda: beside(1.3, *FIGURE)},
     rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
     why="a line that describes the data should pass within 15% of them",
-    replicates=(20, 320),
+    replicates=(26, 416),
     refuted="""The line is drawn to show that N log N is proportional to d^2, and its constant fits
         the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities is
         not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16. So the smallest memories
