@@ -135,7 +135,7 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
         "full": [cell for cell in DRAWN if abs(math.log(traded(cell) / 1024)) > math.log(1.3)],
     },
     from_pilot=True,
-    replicates=(10, 160),
+    replicates=(20, 160),
     rule=MOST,
     why="a boundary drawn by eye says on which side more than half of the runs recall; twenty "
     "runs that agree show it",
