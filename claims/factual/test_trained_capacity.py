@@ -148,7 +148,6 @@ reference_line = to_99(
         "full": [cell for dim in (64, 128) for cell in at_edges(dim, **PUBLISHED)],
     },
     replicates=(20, 80),
-    block={"standard": 10, "full": 20},
     why="the sizes next to the crossing that twenty runs tell apart: 11^2 facts, which most "
     "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "
     "many splits, the line is above all that this split stores at d = 16",

@@ -59,8 +59,8 @@ def line_claim(
         },
         rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="associations", rising=False),
         why=LINE_REASON.format(pilots),
-        replicates={"standard": (10, 160), "full": (10, 640)},
-        block={"standard": 10, "full": 5},
+        replicates={"standard": (20, 160), "full": (20, 640)},
+        block={"standard": 20, "full": 5},
         controls=(
             rc.at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
             rc.Control(
