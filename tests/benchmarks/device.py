@@ -40,53 +40,32 @@ back, synchronisations (all that the host waits for, downloads included) and ker
 |---|---|---|---|---|---|"""
 
 OVER: Mapping[str, str] = {
-    "each table of draws is copied to the GPU by itself": """
-        A.beyond-soft-attention-sharp A.beyond-soft-attention-blunt A.beyond-fresh-batch
-        A.beyond-two-heads A.beyond-two-layers A.beyond-two-layers-large-step
-        A.beyond-learned-embeddings A.beyond-learned-embeddings-much A.beyond-zipf-tokens
-        A.beyond-long-sequences A.beyond-correlated-embeddings A.beyond-quiet-trigger
-        A.beyond-no-trigger A.capacity-samples A.capacity-vocabulary A.capacity-length
-        A.capacity-dimension A.critical-samples A.critical-samples-short-sequences
-        A.critical-samples-medium-sequences A.critical-samples-long-sequences
-        A.press-samples-dim-length A.accuracy A.accuracy-product A.localisation
-        A.localisation-trigger-in-values A.noise-constants A.noise-total A.trigger-noise
-        A.noise-T-scaling A.noise-A-scaling A.noise-B-scaling A.noise-C-scaling
-        A.noise-D-scaling A.noise-E-scaling A.noise-H-scaling A.noise-C2-scaling
-        A.noise-F-scaling A.orthonormal-dimension-free A.recall-accuracy A.recall-variants
-        A.recall-gaussian A.recall-threshold A.recall-threshold-closed-form
-        A.recall-threshold-asymptotic A.recall-threshold-exponent A.recall-all-tokens
-        A.recall-all-tokens-threshold A.score-law A.trigger-signal A.trigger-signal-scaling
-        A.centring-curves A.centring-critical-samples A.centring-helps A.mlp-signal
-        A.mlp-weight-mean-bias A.mlp-bias-exponents A.mlp-finite-width
-        A.mlp-critical-samples A.mlp-design-slope A.mlp-design-offset A.mlp-design-linear
-        A.phase-diagram A.length-tradeoff A.mlp-recall A.mlp-recall-heavy-tails
-        A.mlp-capacity A.mlp-offset-cost A.mlp-required-width A.bayes-ceiling A.ceiling
-        A.ceiling-factor A.matched-filter A.linear-mmse A.gradient-samples
-        A.gradient-product A.gradient-dim A.gradient-information A.sample-information
+    "several memories in a block, each with draws of its own": """
+        B.relu-memory-projection G.zipf-best-cutoff
     """,
-    "replicates are worked at one after another": """
+    "weights are built for the facts of one replicate after another": """
+        B.attention-selective B.attention-focus B.attention-length B.attention-accuracy
+        B.attention-threshold B.attention-parameters B.beyond-overlapping-embeddings
+        B.beyond-eight-bits B.beyond-four-bits B.mlp-threshold B.compressed-values
+        B.values-for-width B.factual-guess-by-relation
+    """,
+    "an oracle, a tile or training takes one replicate at a time": """
         A.early-phase-limit A.early-phase-path A.early-phase-step-size
-        A.early-phase-sharpness A.value-gradient A.attention-step B.attention-selective
-        B.attention-focus B.attention-length B.attention-accuracy B.attention-threshold
-        B.attention-parameters B.beyond-overlapping-embeddings B.beyond-eight-bits
-        B.beyond-four-bits B.mlp-threshold B.compressed-values B.values-for-width
-        B.factual-guess-by-relation A.exact-arithmetic A.one-step-decoding-large-vocabulary
-        A.width-linear-directions A.width-pays-late G.hebbian-mlp-accuracy
-        G.hebbian-mlp-margin G.hebbian-mlp-width G.hebbian-mlp-bits
-        B.bits-quantised-accuracy B.bits-quantised-loss B.bits-per-parameter
-        B.recall-law-large-vocabulary B.mlp-memory-accuracy B.mlp-memory-width
-        B.mlp-memory-few-outputs B.mlp-memory-capacity B.mlp-memory-asymptotic
-        B.relu-memory-capacity B.relu-memory-floor B.relu-memory-projection
-        B.trained-memory-capacity G.superposed-facts G.superposed-accuracy
-        C.zipf-cutoff-error C.zipf-cutoff-exponent C.zipf-power-error C.zipf-power-exponent
-        C.zipf-power-exponent-p C.zipf-schemes C.zipf-own-labels-error C.zipf-finite-data
-        C.zipf-samples C.zipf-samples-exponent G.zipf-best-cutoff E.one-step-gradient
-        E.one-step-spectral E.one-step-newton E.spectral-beats-gradient
-        E.spectral-like-newton E.spectral-exponent E.spectral-exponent-steep
-        E.gradient-exponent-literal E.batch-gradient E.batch-spectral E.critical-batch
-        E.batch-saturation E.batch-overshoot E.several-steps-first E.several-steps-end
-        E.several-steps-limit E.several-steps-count E.second-step-exponent
-        E.several-steps-loss E.beyond-thresholded F.sign-given-basis
+        A.early-phase-sharpness A.value-gradient A.attention-step
+        A.one-step-decoding-large-vocabulary B.recall-law-large-vocabulary
+        B.trained-memory-capacity F.sign-given-basis
+    """,
+    "a bisection of each replicate goes by its last answer": """
+        G.hebbian-mlp-bits B.bits-per-parameter
+    """,
+    "items that survive a first comparison are other ones in each replicate": """
+        E.one-step-gradient E.one-step-spectral E.one-step-newton
+        E.spectral-beats-gradient E.spectral-like-newton E.spectral-exponent
+        E.spectral-exponent-steep E.gradient-exponent-literal E.batch-gradient
+        E.batch-spectral E.critical-batch E.batch-saturation E.batch-overshoot
+        E.several-steps-first E.several-steps-end E.several-steps-limit
+        E.several-steps-count E.second-step-exponent E.several-steps-loss
+        E.beyond-thresholded
     """,
     "whether an iteration is done is looked at after each step": """
         C.listwise-capacity C.listwise-load C.necessary-constant C.optimal-capacity
@@ -96,11 +75,12 @@ OVER: Mapping[str, str] = {
     "a decomposition waits for its own convergence, or a step for its draws": """
         D.beyond-batches-decay D.spectral-decay D.spectral-ratio D.spectral-precision
         F.beyond-momentum F.beyond-random-embeddings F.beyond-batches
-        F.beyond-batches-momentum F.muon-many F.muon-horizon F.muon-loss F.muon-frequencies
-        F.polar-factor F.muon-floor F.muon-floor-exponent
+        F.beyond-batches-momentum F.muon-many F.muon-horizon F.muon-loss
+        F.muon-frequencies F.polar-factor F.muon-floor F.muon-floor-exponent
+        A.width-linear-directions A.width-pays-late G.hebbian-mlp-width
     """,
     "values are read one by one": """
-        A.same-on-every-device
+        A.same-on-every-device A.exact-arithmetic
     """,
 }
 """Claims over budget, by reason; the list may only get shorter."""
