@@ -73,9 +73,7 @@ def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A.linear-mmse",
     "The formula predicts the accuracy of the linear MMSE estimate to within 0.04",
     predict=rc.on(Problem, linear_mmse.linear_mmse_accuracy),
-    regime=searched("a token and a label meet by chance about twice or more often").searched(
-        "d up to 0.6 V", holds=lambda cell: 5 * cell["dim"] <= 3 * cell["vocab_size"]
-    ),
+    regime=searched("a token and a label meet by chance about twice or more often"),
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
     replicates=(64, 1024),
     rule=rc.ProportionDifference(rc.Region(-0.04, 0.04)),

@@ -7,6 +7,7 @@ is struck out with the unknown label counts). With $\delta = d/(V-1)$ an overlap
 $(1-\delta)/d$ rather than $1/d$, and noise is amplified by $1/\delta$ on each side.
 """
 
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -14,15 +15,53 @@ import numpy as np
 from recall_claims import prediction
 from theory.attention.problem import Problem
 from theory.laws import quadrature
+from theory.laws.quadrature import Array
 from theory.lower_bound import argmax_accuracy
+from theory.lower_bound.argmax_accuracy import Counts
 
 THRESHOLD = argmax_accuracy.THRESHOLD
-REGIME = argmax_accuracy.REGIME.searched(
-    "d up to 0.6 V", holds=lambda cell: 5 * cell["dim"] <= 3 * cell["vocab_size"]
-)
+REGIME = argmax_accuracy.REGIME
 
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
 _MEETING_NODES = 8
+
+
+@dataclass(frozen=True)
+class Meetings:
+    r"""How far an entry of M exceeds its mean by chance meetings of a token and a label.
+
+    Attributes:
+        shares: relative counts of the label, (count,).
+        excess: meetings minus their mean, in units of the mean count of a label, (count,).
+        weights: probabilities, (count,).
+        variance: of the excess at the same label count, per relative count.
+    """
+
+    shares: Array
+    excess: Array
+    weights: Array
+    variance: float
+
+
+def meetings(problem: Problem, law: Counts, nodes: int) -> Meetings:
+    """Return the binomial law of chance meetings at each label count, by ``nodes`` points.
+
+    One point is the mean: the excess is 0, and so is its variance.
+    """
+    chance, others = 1 / problem.vocab_size, problem.length - 1
+    shares, excess, weights = [], [], []
+    for share, weight in zip(law.shares, law.weights, strict=True):
+        draws = round(share * problem.load * others)
+        met, probability = quadrature.binomial(draws, chance, nodes)
+        excess.append((met - draws * chance) / problem.load)
+        shares.append(np.full(len(met), share))
+        weights.append(weight * probability)
+    return Meetings(
+        shares=np.concatenate(shares),
+        excess=np.concatenate(excess),
+        weights=np.concatenate(weights),
+        variance=others / problem.samples * (1 - chance) if nodes > 1 else 0.0,
+    )
 
 
 @prediction(
@@ -37,11 +76,10 @@ _MEETING_NODES = 8
 def linear_mmse_accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the linear MMSE estimate on the gradient of a training batch.
 
-    A token meets a label by chance $\mu = NL/V^2$ times. Where $\mu$ is of order 1 the skewness of
-    that count matters, and it enters through the score that a rival has from its own entry of M.
-    With more dimensions the formula is too high where noise rules. At V = L = 256 and N = 2048, by
-    256 batches and more, it is 0.006, 0.020, 0.028, 0.047 and 0.074 too high for d = 128, 192, 230,
-    246 and 254.
+    A token meets a label of relative count $s$ by chance $\mu s$ times, $\mu = NL/V^2$. Where
+    $\mu$ is of order 1 the skewness of that count matters. A rival's score contains its own entry
+    of M, hence this count. Rivals with high counts $s$ fluctuate most. With more than V/2
+    dimensions little else is added to the right label's score, which then has this skewness too.
 
     Raises ValueError: the dimension is not between 3 and V - 2.
     """
@@ -57,26 +95,22 @@ def linear_mmse_accuracy(problem: Problem) -> float:
     shared = law.square * size * label_overlap * token_overlap + noise * (1 / label_share - 1)
     # Leverages of unit vectors fluctuate by 2(1 - share)/V relative to their square.
     leverage = 2 * (2 - label_share - token_share) / size
-    # A rival reads its own entry of M with weight 1: the skewed count of chance meetings.
-    chance = 1 / size**2
-    meetings, meeting_weights = quadrature.binomial(
-        problem.samples * (problem.length - 1), chance, _MEETING_NODES
-    )
-    strays = meetings / problem.load
-    mean = (problem.length - 1) / size
+    own = meetings(problem, law, _MEETING_NODES if token_share > 0.5 else 1)
+    # A rival reads its own entry of M with weight 1.
+    rival = meetings(problem, law, _MEETING_NODES)
     scores = argmax_accuracy.Scores(
-        own=law.shares,
-        own_variance=shared + law.shares**2 * leverage + noise * law.shares,
-        rival=np.tile(strays - mean, len(law.shares)),
-        rival_variance=np.repeat(
-            law.shares**2 * token_overlap + noise * (1 - token_share) * law.shares, len(strays)
-        ),
-        rival_weights=np.outer(law.weights, meeting_weights).ravel(),
+        own=own.shares + own.excess,
+        own_variance=shared + own.shares**2 * leverage + (noise - own.variance) * own.shares,
+        rival=rival.excess,
+        rival_variance=rival.shares**2 * token_overlap + (noise - rival.variance) * rival.shares,
+        rival_weights=rival.weights,
         shared=shared,
         overlap=label_overlap,
         rank=1 / label_overlap,
     )
-    return argmax_accuracy.probability(scores, law, size)
+    return argmax_accuracy.probability(
+        scores, replace(law, shares=own.shares, weights=own.weights), size
+    )
 
 
 @prediction(
