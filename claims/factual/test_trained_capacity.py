@@ -1,9 +1,9 @@
 """B4, B8: facts stored per weight once a transformer is trained by gradient descent.
 
 The released code looks for the largest number of facts, S = R, of which a model recalls 99%, by
-bisection with one run for each size. Here some twenty runs at each of several test sizes bracket that
-number: the size at which most runs turn from success to failure. As published, each size takes the
-best of three learning rates.
+bisection with one run for each size. Here some twenty runs at each of several test sizes bracket
+that number: the size at which most runs turn from success to failure. As published, each size takes
+the best of three learning rates.
 
 Forecast, in core seconds: with the short training, a size that no model recalls takes 24 models of
 three rates and 4096 steps each. A block of three takes 11 s on cores that other work shared; a size
