@@ -15,7 +15,7 @@ class Adam:
     """Running means and squares of the gradients of a batch of models.
 
     Args:
-        weights: what is trained; the first axis of each is that of the models.
+        weights: what is trained; the first axis of each runs over the models.
         rates: a learning rate for each model; equal ones that stand together share a pass.
     """
 

@@ -1,6 +1,6 @@
 """Figures in prose, and the records that they come from.
 
-    python -m tests.figures            # which figures of the pages are not those of the record
+    python -m tests.figures            # which figures of the pages differ from the record
     python -m tests.figures --write    # put the record's figures in their place
 
 A page that quotes a record ends with a comment, which no reader of the page sees: a table of what
@@ -17,7 +17,7 @@ verdict in it, in this order; formulas and sizes are in backticks and are left a
 `A.one[dim=64,exponent=2.0]` are those components and cells of a claim that have these parameters,
 `A.one[dim]` is the exponent of `dim`, `A.one[times-2]` a control, `A.one A.other: ...` are two
 claims together, and a semicolon begins the next claim. `estimate*0.15` multiplies. `FIELDS` and
-`SUITE` say what can be named; any other name is that of a parameter. A figure keeps the number of
+`SUITE` say what can be named; any other name is a parameter. A figure keeps the number of
 digits that it is written with. With a per cent sign it is a distance from the theory: |x - 1| of a
 ratio, |x| of anything else.
 
@@ -77,7 +77,7 @@ def only(values: Iterable[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Named:
-    """Claims, and those of their components, or tried controls, and cells that a row names."""
+    """Claims, and the components, tried controls and cells of them that a row names."""
 
     claims: Sequence[ClaimRow]
     components: Sequence[Any]

@@ -50,7 +50,7 @@ class Count:
 
 
 class Far(torch.Tensor):
-    """A tensor on a device in name only, whose numbers are those of `host`."""
+    """A tensor on a device in name only, whose numbers are `host`'s."""
 
     host: torch.Tensor
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]

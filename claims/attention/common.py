@@ -56,6 +56,6 @@ def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
 def localised_either_way(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The same, averaged over the trigger and its opposite, for a trigger in the keys alone.
 
-    The mean is that of `localised`, and replicates vary half as much.
+    The mean equals the mean of `localised`, and replicates vary half as much.
     """
     return localisation.mirrored(block.draw(sampling.draw, cell))

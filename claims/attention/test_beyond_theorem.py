@@ -125,7 +125,7 @@ gradient_descent = beyond(
 )
 def gradient_descent_length(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The critical number of samples of 150 steps of gradient descent grows with L by the same
-    exponent as that of the three steps."""
+    exponent as with the three steps."""
     return descended(block.draw(sampling.draw, cell), block.rngs)
 
 

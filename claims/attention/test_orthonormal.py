@@ -65,8 +65,8 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
     plot=rc.Plot("parity", y_label="variance of token scores"),
 )
 def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With orthonormal embeddings the variance of the token scores is that of sums of counts: the
-    interference terms of random embeddings are absent."""
+    """With orthonormal embeddings the token scores vary as sums of counts do: the interference
+    terms of random embeddings are absent."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(1)
 
 

@@ -27,7 +27,7 @@ LEARNED = 0.1
 
 
 def time_ratio(cell: rc.Cell) -> float:
-    """Half time of the subjects over that of the relations."""
+    """Half time of the subjects over half time of the relations."""
     relation, subject = stage_times(cell)
     return subject / relation
 

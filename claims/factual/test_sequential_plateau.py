@@ -120,8 +120,8 @@ THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
     plot=rc.Plot(x="subjects", group=("relations", "answers"), y_label="total variation distance"),
 )
 def hallucination(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Between the stages the model's prediction for every fact is that of its relation: uniform
-    over the relation's D answers in a product dictionary, for every subject."""
+    """Between the stages the model predicts every fact from its relation alone: uniform over the
+    relation's D answers in a product dictionary, for every subject."""
     problem = task(cell, block)
     path = learning.flow(problem, shifted(problem), duration=cell["duration"], steps=400)
     found = learning.distances(problem, end(path))

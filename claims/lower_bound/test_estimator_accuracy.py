@@ -22,7 +22,8 @@ RANGES = {
 
 
 def searched(text: str) -> rc.Regime:
-    """The regime of both accuracy formulas, as they state their errors, and that of the grid."""
+    """The regime of both accuracy formulas, as they state their errors, and the regime of the
+    grid."""
     return rc.Regime(
         f"V >= 256, d >= 30 and N >= 8 V. On the grid {text}",
         RANGES,

@@ -14,7 +14,7 @@ from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
 SOURCE = rc.Source("B", "B1", provenance="derived", reference="theory/memory/linear.py")
-# Multiples of a predicted dimension: those of a region's edges, and further out.
+# Multiples of a predicted dimension: edges of a region, and further out.
 NEAR, WIDE, CLOSE = (0.92, 0.97, 1.03, 1.08), (0.8, 1.0, 1.4), (0.92, 1.0, 1.1)
 ACCURACY = rc.Plot(x="dim", group=("associations",), y_label="share of associations recalled")
 MAJORITY = replace(ACCURACY, y_label="share of memories over half right", collapse=True)

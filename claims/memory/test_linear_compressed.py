@@ -13,7 +13,7 @@ from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
 linear_claim = partial(rc.claim, source=rc.Source("B", "B1"))
-# Multiples of a predicted rank or dimension: those of a region's edges, and further out.
+# Multiples of a predicted rank or dimension: edges of a region, and further out.
 VOCABULARIES = ((1024, 1024), (4096, 2048), (16384, 1024), (131072, 4096))  # and queries
 RANKS, DIMS = (0.9, 0.96, 1.04, 1.1), (0.97, 1.03)
 

@@ -16,7 +16,7 @@ REFERENCE = "theory/memory/optimal.py"
 DERIVED = rc.Source("B", "B1", provenance="derived", reference=REFERENCE)
 ENOUGH = 0.99
 
-# Multiples of the predicted number of associations: those of a region's edges, and further out.
+# Multiples of the predicted number of associations: edges of a region, and further out.
 EDGES, SHARP, ACROSS = (0.9, 0.95, 1.05, 1.1), (0.92, 0.97, 1.03, 1.08), (0.88, 1.1)
 TRAINED, LITERAL = (0.85, 0.88, 1.05), (0.85, 1.15)
 SMALL, LARGE, HUGE = (10, 12, 16), (20,), (24, 32, 48)

@@ -200,7 +200,7 @@ def meaning(formula: Prediction) -> str:
 
 
 def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
-    """All parameters of a formula, those of its problem first."""
+    """All parameters of a formula, its problem's first."""
     own, problem = inspect.signature(formula.function).parameters, _problem(formula)
     found = {
         n: p for kind in problem.values() for n, p in inspect.signature(kind).parameters.items()

@@ -62,7 +62,7 @@ def time_of(cell: rc.Cell, part: theory.Part, error: float = 0.1) -> float:
 
 
 def ratio(cell: rc.Cell) -> float:
-    """Learning time of the subjects over that of the relations."""
+    """Learning time of the subjects over learning time of the relations."""
     return theory.time_ratio(theory.Facts.of(cell), flow=cell["flow"], embeddings=tuple_of(cell))
 
 
@@ -159,6 +159,6 @@ def learning_times(
 
 
 def learned_ratio(cell: rc.Cell, block: rc.Block, steps: int = 300) -> Tensor:
-    """Learning time of the subjects over that of the relations, of the model itself."""
+    """Learning time of the subjects over learning time of the relations, of the model itself."""
     found = learning_times(cell, block, steps=steps)
     return found.subject / found.relation

@@ -54,7 +54,7 @@ def settled(*flow_names: str, past: float, **more: str | float) -> tuple[rc.Cell
 
 
 def late(odds: facts.Odds, clock: Sequence[float]) -> Tensor:
-    """Learning time of the subjects over that of the relations."""
+    """Learning time of the subjects over learning time of the relations."""
     subject = flows.learning_time(odds.subject, clock, LEARNED)
     return subject / flows.learning_time(odds.relation, clock, LEARNED)
 
@@ -91,8 +91,8 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     "as many dimensions",
 )
 def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With Gaussian embeddings, which are not orthogonal, the median ratio of the learning times
-    is that of orthonormal ones."""
+    """With Gaussian embeddings, which are not orthogonal, the median ratio of the learning times is
+    the same as with orthonormal ones."""
     s, r = cell["subjects"], cell["relations"]
     streams = block.draw(Streams, {})
     inputs, outputs = (gaussian(streams, n, 2 * n) for n in (s + r + 1, s * r))

@@ -136,8 +136,8 @@ def exchanged(cell: rc.Cell) -> float:
     plot=rc.Plot("parity", y_label="log odds"),
 )
 def trajectory(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The odds that the answer names the right subject (relation) are those of one of four
-    coordinates times another, each of which follows an equation of its own."""
+    """Each of four coordinates follows its own equation. The product of two of them gives the odds
+    that the answer names the right subject (relation)."""
     model = task(cell, block)
     return each(
         block, getattr(model.odds(end(cell, model, flows.clock(cell["time"], STEPS))), cell["part"])

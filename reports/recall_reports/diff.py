@@ -30,7 +30,7 @@ from recall_reports.record.text import line
 
 ROUNDED, ROUNDED_REGION = 0.1, 0.01
 """Shares of the distance to the ends of interval and region by which rounding may move an estimate:
-that of other processors moves trained models by 0.08 of the former."""
+the rounding of other processors moves trained models by 0.08 of the former."""
 PAIRS = 3
 """Number of different edits of one kind up to which they are listed one by one."""
 SHOWN, BEFORE = 120, 20

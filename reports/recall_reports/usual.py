@@ -107,7 +107,8 @@ class Analyses:
         ]
         pairs.sort(key=lambda pair: pair[2].p_value)
         values = np.array([usual.p_value for _, _, usual in pairs])
-        # Holm's; that of statsmodels collects garbage, which takes longer than all fits.
+        # Holm's; the implementation of statsmodels collects garbage, which takes longer than all
+        # fits.
         adjusted = np.maximum.accumulate(values * np.arange(len(pairs), 0, -1)).clip(max=1)
         self.tested = [Tested(*pair, float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
 
@@ -297,7 +298,8 @@ def _separated(shares: Array) -> bool:
 
 
 def _exponents(claim: ClaimRow) -> Sequence[Usual | None]:
-    """The slopes of the logarithms of means, or of critical values, in those of the parameters."""
+    """The slopes of the logarithms of means, or of critical values, in the parameters'
+    logarithms."""
     cells, expected = claim.cells, None
     if claim.rule.locates:
         scan = claim.declared.get("rule's scan")

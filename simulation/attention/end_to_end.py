@@ -27,8 +27,8 @@ class Outcome:
 def run(batch: Batch) -> Outcome:
     """The three steps on ``batch``, evaluated exactly over all fresh sequences.
 
-    The memory is the trained one: it holds the values that attention picked in training, among
-    them those of sequences where it picked wrongly.
+    The memory is the trained one: it holds the values that attention picked in training, also of
+    sequences where it picked wrongly.
     """
     scores = three_steps.token_scores(batch)
     attended = three_steps.attend(batch, scores)

@@ -1,8 +1,8 @@
 """The task with one assumption of the theorem relaxed at a time.
 
 Each function draws training batches, trains, and returns a success rate per replicate, (R,), on
-fresh sequences of the same law. Sizes and generators are those of `sampling.draw`; the trigger is
-in the keys only.
+fresh sequences of the same law. Sizes and generators are as in `sampling.draw`; the trigger is in
+the keys only.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def zipf(batch: Batch, rngs: Rngs, *, power: float) -> torch.Tensor:
 
 
 def fresh_per_step(batch: Batch, rngs: Rngs) -> torch.Tensor:
-    """Share localised where the attention step sees new sequences, not those of the value step."""
+    """Share localised where the attention step sees new sequences, not the value step's."""
     second = sampling.fresh(batch, rngs, samples=batch.samples)
     scores = three_steps.token_scores(second, memory=three_steps.value_memory(batch))
     return _found(sampling.fresh(batch, rngs, samples=FRESH), scores)

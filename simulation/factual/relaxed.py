@@ -31,7 +31,7 @@ Logits = Callable[[Parts, Tensor], Tensor]
 
 
 def linear(parts: Parts, counts: Tensor) -> Tensor:
-    """Linear attention, that of the theorem: sum over tokens of count, weight and value."""
+    """Linear attention, as in the theorem: sum over tokens of count, weight and value."""
     return (counts * parts["attention"][:, None]) @ parts["values"]
 
 

@@ -25,7 +25,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def product_dictionary(subjects: int, relations: int, answers: int) -> Integers:
-    """Answers (S, R): that of subject s and relation r is floor(D s / S) + D r.
+    """Answers (S, R): the answer to subject s and relation r is floor(D s / S) + D r.
 
     The published dictionary: a product of relation and of a kind of subject.
 
@@ -46,7 +46,7 @@ def random_dictionaries(
     *,
     device: str | torch.device = "cpu",
 ) -> torch.Tensor:
-    """Answers (B, S, R): that of relation r is uniform among D r, ..., D r + D - 1."""
+    """Answers (B, S, R): the answer to relation r is uniform among D r, ..., D r + D - 1."""
     drawn = Streams(rngs, device).integers(answers, subjects, relations)
     return drawn + answers * torch.arange(relations, device=device)
 

@@ -38,7 +38,7 @@ WEAKEST = -60.0
 
 
 class ByModel:
-    """Tensors whose first axis is that of the G models."""
+    """Tensors whose first axis runs over the G models."""
 
     def take(self, kept: Tensor) -> Self:
         """Select the models at the indices ``kept``."""

@@ -27,9 +27,8 @@ from simulation.streams import Rngs, Streams
 class Observation:
     """All that an estimator may see; R replicates.
 
-    ``u``, ``z``: (R, V, d) output embeddings by label, input embeddings by token.
-    ``gradient``: (R, d, d), rows in the space of u, columns in that of z.
-    ``samples``, ``length``: N and L.
+    ``u``, ``z``: (R, V, d) output embeddings by label, input embeddings by token. ``gradient``: (R,
+    d, d), rows in the space of u, columns in the space of z. ``samples``, ``length``: N and L.
     ``label_counts``: (R, V) samples of each label; None where they are hidden.
     """
 

@@ -36,8 +36,8 @@ def shares(
 ) -> Shares:
     """Estimated from ``sequences`` random sequences per generator.
 
-    The estimate of each conditional mean is off by a variance of V/(L S) of that of F, S sequences,
-    which adds (V - 1)/(L S) to every share and is subtracted.
+    The estimate of each conditional mean is off by a variance of V/(L S) of F's variance, S
+    sequences, which adds (V - 1)/(L S) to every share and is subtracted.
 
     Raises ValueError unless ``dim < width < vocab_size``.  ``setting``, and other errors: as for
     `three_steps.draw`.

@@ -8,8 +8,8 @@ answers the logit of answer a is the sum over the prompt's tokens of
 and each of the S R pairs has an answer of its own, number s R + r. The loss is the cross-entropy
 over the answers, averaged over all pairs or over a batch of them.
 
-The logits of a pair are those of its subject plus those of its relation, plus the query's. So all
-sums over pairs are products of a (subjects, answers) and an (answers, relations) table: nothing is
+The logits of a pair are its subject's logits plus its relation's, plus the query's. So all sums
+over pairs are products of a (subjects, answers) and an (answers, relations) table: nothing is
 sampled, and nothing of the size (pairs, answers) is ever held. (If subject and relation disagree by
 a factor e^700, all of the products underflow, and the result is nan.) A gradient takes three times
 as long as its three products at S, R = 32, 16, as every entry has an exponential and a few passes.

@@ -261,7 +261,7 @@ def _made(name: str, predict: Predict, rule: Rule, **more: Any) -> Callable[[Obs
 
 @_made("full theory", rc.on(critical.threshold), EXACTLY, replicates=1)
 def full_theory(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The closed form is that of the full theory."""
+    """The closed form approximates the full theory."""
     full = critical.critical_samples_full(Problem.of(cell.replace(samples=1)))
     return torch.full((block.replicates,), full, dtype=block.dtype)
 

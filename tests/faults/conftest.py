@@ -147,7 +147,7 @@ class Suite:
         """Put this text into the claim file."""
         path = self.folder / self.file
         path.write_text(text, encoding="utf-8")
-        # Python takes bytecode for that of a file by whole seconds and length.
+        # Python matches bytecode to a file by whole seconds and length.
         os.utime(path, (next(NUMBERS), next(NUMBERS)))
 
     def run(self, *options: str, status: int | None = 0) -> Result:
@@ -228,7 +228,7 @@ def suite(
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (tmp_path / "paper.toml").write_text(PAPER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(papers, "_added", {})  # those of other tests have no part in its budget
+    monkeypatch.setattr(papers, "_added", {})  # time of other tests has no part in its budget
     monkeypatch.setenv("COLUMNS", "200")
     # Claims are looked up by module name, so every suite of this process has its own.
     return Suite(tmp_path, f"test_tiny_{next(NUMBERS)}.py", capsys)

@@ -128,7 +128,7 @@ def test_a_block_that_is_no_evidence_is_named_and_drawn_again(suite: Suite) -> N
 def test_a_worker_that_lies_is_named_and_changes_nothing(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An executor of somebody's own, whose results are those of a broken machine."""
+    """Somebody's own executor, with the results of a broken machine."""
     suite.write("one")
     monkeypatch.syspath_prepend(suite.folder)
     (suite.folder / "lying.py").write_text(LYING, encoding="utf-8")

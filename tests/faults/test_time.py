@@ -193,8 +193,8 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
 
 SIZES = (6, 12, 24)
 MOST = 2**1.02
-"""Calls of twelve more claims by those of six: a run is noticed that makes 40 calls for each pair
-of claims, in addition to 17,000 per claim."""
+"""Calls of twelve more claims, divided by calls of six: a run is noticed that makes 40 calls for
+each pair of claims, in addition to 17,000 per claim."""
 EDITS = (
     ("(1.0, 2.0, 5.0)", "(1.0, 2.0)"),
     ("controls=[", 'controls=[Control("half", "half", predict=lambda cell: predict(cell) / 2), '),

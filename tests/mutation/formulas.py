@@ -213,7 +213,7 @@ class Judge:
             if claim.rule.scale == "exponent":
                 logs.append((math.log(abs(now / right)) if right and now else math.inf, cell))
             found.append((_off(right, now, claim.rule.scale) / resolution, cell))
-        if logs:  # exponents follow from differences of logarithms over those of sizes
+        if logs:  # exponents follow from differences of logarithms
             far = max(logs)[0] - min(logs)[0]
             return far / math.log(8) / resolution, logs[0][1]
         return max(found, key=lambda pair: pair[0])
@@ -254,7 +254,8 @@ def _grid(claim: Claim) -> tuple[Cell, ...]:
 
 
 def _predicted(claim: Claim, cell: Cell, right: Any = None) -> Any:
-    """A prediction in numbers: of a law, where it has quantiles, or has those of the right one."""
+    """A prediction in numbers: of a law, where it has quantiles, or has the right law's
+    quantiles."""
     assert claim.predict is not None
     return _numbers(claim.predict(cell), right)
 

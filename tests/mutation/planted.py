@@ -182,7 +182,7 @@ many-subjects: B.attention-accuracy at subjects=142 relations=4 answers=8 dim=30
 First a name, claims with a checkable regime that use the function, and a cell of the first one's
 regime that is wrong. Then the function, what it gives and where: Python that knows its arguments by
 name, the first one also as `p`, and all of them as `given`. ``right()`` is the true value, and
-``right(dim=210)`` that of another argument `dim`, or of a first argument with that field. Two
+``right(dim=210)`` the value at another argument `dim`, or of a first argument with that field. Two
 functions are written down in simulation: their claims predict an identity between tensors.
 """
 

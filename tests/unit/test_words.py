@@ -24,7 +24,7 @@ PREPOSITIONS = {
     *("on", "onto", "outside", "over", "since", "through", "to", "toward", "under", "until"),
     *("upon", "with", "within", "without"),
 }
-SPARED = {r"(those|that) of", r"of (your|their|its|one's|our) own"}
+SPARED = {r"of (your|their|its|one's|our) own"}
 """Patterns of `prose.BANNED` that code still uses."""
 BANNED = [re.compile(rf"\b(?:{word})\b", re.I) for word in {*prose.BANNED} - SPARED]
 

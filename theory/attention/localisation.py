@@ -138,7 +138,7 @@ class SignalToNoise:
         snr: mean trigger score over the root of the mean variance of the token scores.
         shares: of that variance, by the covariance power of the noise terms; 0 is T alone.
         coefficient: $v_q$ in units of that variance.
-        covariance: that of $q$ and $\nu$, likewise; 0 where the trigger is not in the values.
+        covariance: covariance of $q$ and $\nu$, likewise; 0 where the trigger is not in the values.
         agreement: how they change with it, likewise; None where that is left out.
     """
 
@@ -212,9 +212,9 @@ def _spread(
     power p, $m_k$: spectral moments of $S$) has variance $\frac2d\sum_{pq}
     a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$. The label counts $n$ scale the terms that the mean
     covariance reads: contexts ($p = 3$) by $n^\top G_U^2 n$, of relative variance $2t_4/(Vt_2^2)$,
-    and the mean embedding ($p = 2$) by $y^2$, $y = n^\top G_U n$, of that of the square of a
-    $\chi^2_k$, $k = V/t_2$. Their covariance is $2\cdot 2t_3/(Vt_2)$. The information of
-    ``agreement`` about these counts is left out.
+    and the mean embedding ($p = 2$) by $y^2$, $y = n^\top G_U n$, of the relative variance of the
+    square of a $\chi^2_k$, $k = V/t_2$. Their covariance is $2\cdot 2t_3/(Vt_2)$. The information
+    of ``agreement`` about these counts is left out.
     """
     size, ratio = problem.vocab_size, problem.dim / problem.vocab_size
     moment = {k: spectra.moment(k, ratio) for k in range(1, 9)}
@@ -239,7 +239,8 @@ def _spread(
 
 
 def _trigger_share(problem: Problem, shares: Mapping[int, float]) -> float:
-    r"""$b$: variance of $z_{trig}^\top w_{noise}$ over that of $z_v^\top w_{noise}$ over tokens."""
+    r"""$b$: variance of $z_{trig}^\top w_{noise}$ over the variance of $z_v^\top w_{noise}$ over
+    tokens."""
     ratio = problem.dim / problem.vocab_size
     return sum(
         share * spectra.moment(power, ratio) / spectra.moment(power + 1, ratio)

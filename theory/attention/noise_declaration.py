@@ -53,7 +53,7 @@ class NoiseTerm:
         title: name in words.
         latex: its variance in units of $s_0^2$.
         exponents: powers of the sizes in its regime, trigger not in the values.
-        constant: that of the power law, as stated.
+        constant: the power law's, as stated.
         regime: where the power law holds.
         covariance_power: the term's part of $w$ is a Gaussian vector whose covariance is this power
             of the covariance of the embeddings (`theory.attention.localisation`).
@@ -103,7 +103,7 @@ def noise_term(
     r"""Declare a formula for a variance, in units of $s_0^2$, as a noise term and a prediction.
 
     Arguments are fields of `NoiseTerm`; of ``exponents``, a size that is not named does not matter.
-    ``error``: of the formula, where it is another than that of the sum.
+    ``error``: of the formula, where it differs from the sum's.
 
     Raises ValueError: there is a term of this symbol already.
     """

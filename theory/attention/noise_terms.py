@@ -13,7 +13,7 @@ $(Gp)_a/V$ and once more through $p_a$ itself.
 noise.md derives every term, with the size of what is left out. Means are over data and embeddings
 (exact moments). Formulas are shown for unit-sphere embeddings. Squared lengths of Gaussian
 embeddings have a variance of $2/d$, and every term takes the moments of `lengths` (noise.md,
-Gaussian embeddings); with the trigger in the values, that of H does not.
+Gaussian embeddings); with the trigger in the values, H does not.
 
 Each term states the error of `noise.variance`, and where that does.
 """
@@ -41,11 +41,9 @@ def _length_variance(problem: Problem) -> float:
 class Lengths(NamedTuple):
     r"""Moments of an embedding's squared length $K_{aa}$, and means of products with it.
 
-    Attributes:
-        power: $\kappa_2, \kappa_3, \kappa_4$, the means of $K_{aa}^k$; $G_{aa}$ has the same law.
-        scored: the means of $(K^2)_{aa}K_{aa}^k$, k = 0, 1, 2; the first is $t_2$.
-        twice: that of $(K^2)_{aa}^2$.
-        walk: that of $(K^3)_{aa}K_{aa}$.
+    Attributes: power: $\kappa_2, \kappa_3, \kappa_4$, the means of $K_{aa}^k$; $G_{aa}$ has the
+    same law. scored: the means of $(K^2)_{aa}K_{aa}^k$, k = 0, 1, 2; the first is $t_2$. twice: the
+    mean of $(K^2)_{aa}^2$. walk: the mean of $(K^3)_{aa}K_{aa}$.
     """
 
     power: tuple[float, float, float]
@@ -108,11 +106,11 @@ def trigger_coefficient_variance(problem: Problem) -> float:
 def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
     r"""Parts of $v_q$, in units of $s_0^2$, by what the informative tokens read.
 
-    ``contexts``: contexts of other samples. ``own context``: that of the same sample. ``tokens``:
-    informative tokens. ``mean``: the mean embedding, stored with every label. Where the trigger is
-    in the values, also: ``trigger reads contexts``; ``agreement``, the trigger, as often as labels
-    agree; ``overlaps``, those of trigger and informative tokens; ``mean overlap``, that of trigger
-    and mean embedding; ``agreement of tokens``, a covariance with ``tokens``.
+    ``contexts``: contexts of other samples. ``own context``: context of the same sample.
+    ``tokens``: informative tokens. ``mean``: the mean embedding, stored with every label. Where the
+    trigger is in the values, also: ``trigger reads contexts``; ``agreement``, the trigger, as often
+    as labels agree; ``overlaps`` of trigger and informative tokens; ``mean overlap`` of trigger and
+    mean embedding; ``agreement of tokens``, a covariance with ``tokens``.
     """
     V, L, N, r, t2, _, _ = _notation(problem)
     overlap, h, (k2, _, _) = problem.overlap, V / N, lengths(problem).power

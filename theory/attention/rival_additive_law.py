@@ -20,7 +20,7 @@ _GRID = tuple(product((512, 1024, 2048), (8, 16, 32, 64), (12, 16, 24, 32, 48)))
 def critical_samples(problem: Problem) -> float:
     """The sum at the sizes of ``problem``; its coefficients minimise the relative error.
 
-    They are fitted, without negative ones, to `critical.threshold` over sizes around those of the
+    They are fitted, without negative ones, to `critical.threshold` over sizes around sizes of the
     problem's own kind: V from 512 to 2048, L from 8 to 64, d from 12 to 48.
     """
     return float(_coefficients() @ _features(problem.vocab_size, problem.length, problem.dim))

@@ -249,7 +249,7 @@ def layer_stored_context(problem: MlpProblem) -> float:
 def terms(problem: MlpProblem) -> dict[str, float]:
     r"""Every noise term by its symbol, in units $s_0^2$.
 
-    T, A to F, H and C2 are those of `theory.attention.noise`, rescaled; then `LAYER_TERMS`. Parts
+    T, A to F, H and C2 are taken from `theory.attention.noise`, rescaled; then `LAYER_TERMS`. Parts
     of T, A and C are rescaled by different coefficients, in the limit of large V.
     """
     p, c = problem, coefficients(problem)
@@ -359,7 +359,7 @@ def variance(problem: MlpProblem) -> float:
 
     Stated error: {error} for d >= 24, L >= 8, m >= 8, V >= 8 d and N >= V/3, both kinds of
     residuals (96 random such settings with V up to 1500 and N up to 6 V: 0.95 to 1.10, at a
-    standard error of 0.02). Activations are those of `activations.NAMES`; the degree of a
+    standard error of 0.02). Activations are listed in `activations.NAMES`; the degree of a
     polynomial counts over d. It does not hold for He2 with centred residuals: an even activation
     has no slope, all leading terms vanish, and the neglected ones count. There the sum is 1.2 to
     1.65 times too small, at any width.

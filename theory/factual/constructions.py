@@ -4,7 +4,7 @@ $SR$ facts: subject $s$ and relation $r$ have the answer $a^*(s,r)$, uniform in 
 blocks of $D$ answers, $M = RD$; all embeddings are uniform on the unit sphere of $\mathbb R^d$.
 
 **Attention alone** adds the code of the subject, the least vector with logit 1 at its $R$ answers,
-and that of the relation, with logit 1 at its $D$ answers. A rival reaches logit 1 iff its
+and the code of the relation, with logit 1 at its $D$ answers. A rival reaches logit 1 iff its
 coordinate along a code, of law $F$, exceeds the distance $h_n$ of the hull of the code's $n$
 answers:
 

@@ -11,8 +11,8 @@ constants were never derived. They were read off figures, and are kept here as w
 $$ SR = 0.15\,P, \qquad 800 \le P \le 10^5 . $$
 
 2. The boundary of 100% accuracy at $S = R = 32$, $D = 8$, $d = 32$, $d_h = 8$, trained at the
-   learning rate 0.01 alone, in the plane of $x = Hd_hd$, the weights of the value matrices, and
-   $y = md$, those of one layer of the MLP:
+learning rate 0.01 alone, in the plane of $x = Hd_hd$, the weights of the value matrices, and $y =
+md$, the weights of one layer of the MLP:
 
 $$ y \ge 2300 - x/2, \qquad x \ge 1280 . $$
 

@@ -15,7 +15,7 @@ mean value have
 $$ \rho = \frac{\mathrm{Var}\,(w^\top z_{x_1})^2}{\mathrm{Var}\,(\sum_l w^\top z_{x_l})^2}
    \simeq \frac1{L^2}, $$
 
-those of order $k$ of order $L^{-k}$. Hence width pays only once $N \gtrsim L^2V$.
+terms of order $k$ of order $L^{-k}$. Hence width pays only once $N \gtrsim L^2V$.
 """
 
 from recall_claims import prediction

@@ -1,10 +1,10 @@
 r"""MLP memories of bilinear features, as they are and whitened: what a neuron stores.
 
-N keys and as many values, uniform on the unit sphere of $R^d$, and the features
-$\phi(x) = (A_0x)\odot(A_1x)/\sqrt m$ of independent standard normal $A_0, A_1$. The readout
-$\sum_t v_t\phi(x_t)^\top$ makes a memory of overlaps, as those of `mlp`: $K_{xx}$ has mean 1 and
-variance $8/m$, since a product of two normals has the fourth moment 9. Given the cosine t of two
-keys, $K_{xy}$ has mean $t^2$ and variance $((1+2t^2)^2-t^4)/m$, so that
+N keys and as many values, uniform on the unit sphere of $R^d$, and the features $\phi(x) =
+(A_0x)\odot(A_1x)/\sqrt m$ of independent standard normal $A_0, A_1$. The readout $\sum_t
+v_t\phi(x_t)^\top$ makes a memory of overlaps, as in `mlp`: $K_{xx}$ has mean 1 and variance $8/m$,
+since a product of two normals has the fourth moment 9. Given the cosine t of two keys, $K_{xy}$ has
+mean $t^2$ and variance $((1+2t^2)^2-t^4)/m$, so that
 
 $$ T^2 = E K_{xy}^2 = q + \frac1m\Big(1+\frac4d+3q\Big),\qquad q = Et^4 = \frac3{d(d+2)} . $$
 
@@ -17,8 +17,8 @@ $$
 since the N(N - 1) differences of two scores have the variance $2NT^2/d$. The published form, with
 constants that are fitted, is that without the bracket.
 
-*Whitened*, the readout is that of least squares: it answers with the projection of the values onto
-m dimensions of $R^N$, so that $\sum_yK_{xy}^2 = K_{xx}$. Of an own share $K_{xx}$, on average
+*Whitened*, the readout is fitted by least squares: it answers with the projection of the values
+onto m dimensions of $R^N$, so that $\sum_yK_{xy}^2 = K_{xx}$. Of an own share $K_{xx}$, on average
 $\rho=m/N$, the rest is cross talk, $K_{xx}(1-K_{xx})$, and relative to the own share
 
 $$ T^2 = \frac1N\Big(\frac1\rho-1\Big) = \frac1m-\frac1N ; $$

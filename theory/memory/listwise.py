@@ -10,7 +10,7 @@ $$ n\,E\,\mathrm{dist}^2(g, C) = d^2 ,\qquad\text{hence}\quad
    \alpha_c(r) = \frac1{E(k+z)_+^2} = \frac1{(1+k^2)\Phi(k)+k\varphi(k)} , $$
 
 z standard normal. The closed form is the reported one; the equation holds at finite d as well, with
-the cone's angle that of unit vectors: $\cos\beta = E[u_1\,|\,u_1>q]$, $P(u_1>q) = r$.
+the cone's angle for unit vectors: $\cos\beta = E[u_1\,|\,u_1>q]$, $P(u_1>q) = r$.
 
 What it leaves out: at finite n a memory finds directions in which the top competitors happen to
 score less. It stores more, the more so the fewer these are.

@@ -7,8 +7,9 @@ $K_{xx}$ has mean 1 and variance $\rho/m$; for $y\ne x$, $K_{xy}$ has mean 0 and
 
 $$ T^2 = T_\infty^2 + \frac1{m_1} , $$
 
-$T_\infty^2$ that of infinitely many features, $m_1$ the neurons that count (`FeatureLaw`). Given
-$\kappa = K_{xx}$, the score of an input's own output i and the variance of a competitor's, j, are
+$T_\infty^2$ its value for infinitely many features, $m_1$ the neurons that count (`FeatureLaw`).
+Given $\kappa = K_{xx}$, the score of an input's own output i and the variance of a competitor's, j,
+are
 
 $$ s = \kappa+\alpha+\eta,\quad \alpha\sim N\big(0,\kappa(n_i-1)T^2\big),\quad
    \eta\sim N\Big(0,r\kappa T^2\frac{N-n_i}d\Big);\qquad \frac{|F|^2}d + \kappa n_jT^2, $$
@@ -224,7 +225,7 @@ def critical_width(
 ) -> float:
     r"""Width at which all N associations are right with probability 1/2; infinite if none does.
 
-    It is that of the neurons lost (`FeatureLaw`) if a single one beyond them suffices.
+    It is the width of the neurons lost (`FeatureLaw`) if a single one beyond them suffices.
 
     The failures are few and nearly independent: their number is Poisson, of mean
     $N(1-\mathrm{Acc})$. Finite size, cosine: within {error} for d >= 32 and M >= 64, 6% low at
@@ -290,10 +291,9 @@ def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None)
 
     An input's own score exceeds a competitor's by a normal variable of mean 1 and variance 2v,
     which is negative with probability $e^{-1/4v}$, and there are NM such pairs. With M = N much
-    larger than d it reads $md = 8N\ln N$: the parameters of one layer are as many as those of the
-    linear memory, $d^2 = 8N\ln N$. The approach is logarithmic: for N from 128 to 1024 and d from
-    32 to 128 the width of finite size is 0.63 (N = d = 128) to 1.05 (N = 1024, d = 32) times
-    this one.
+    larger than d it reads $md = 8N\ln N$: the parameters of one layer are as many as the linear
+    memory's, $d^2 = 8N\ln N$. The approach is logarithmic: for N from 128 to 1024 and d from 32 to
+    128 the width of finite size is 0.63 (N = d = 128) to 1.05 (N = 1024, d = 32) times this one.
 
     Raises:
         ValueError: fewer than 2 outputs, or more outputs than associations.

@@ -9,7 +9,7 @@ $$ e_s = \sum_rD_ru_{a_r(s)},\qquad D_re_s = u_{a_r(s)} + z . $$
 
 The MLP, 2 R d ReLU neurons of fixed weights, is the gate $x\mapsto D_rx$ and knows no fact. z is a
 sum of R - 1 unit vectors: $|z|^2$ has mean $R-1$ and relative variance $2(R-2)/((R-1)d)$. The score
-of a is 1 + x, where x varies by $|z|^2/d$; that of another attribute varies by $|y|^2/d$,
+of a is 1 + x, where x varies by $|z|^2/d$; the score of another attribute varies by $|y|^2/d$,
 $|y|^2=1+2x+|z|^2$. The R - 1 attributes in z itself have nearly 2/d more, for $u_b\cdot Du_b$
 varies by 3/(d + 2). So a fact is answered rightly with probability
 

@@ -10,7 +10,7 @@ $$ \int\varphi(z)\prod_{j\ne i}\Phi\Big(\frac{q(x)+\sigma_iz}{\sigma_j}\Big)dz,\
    \sigma_j^2=\frac{Q_j}d+\frac1{d^2}\sum_{a\ne i,j}Q_a , $$
 
 $Q_a$ the sum of $\pi_{x'}q(x')^2$ over the other tokens of label $a$, and $\pi_x=1-(1-p)^T$ the
-probability that $T$ samples contain the token. With a label for each token the memory is that of
+probability that $T$ samples contain the token. With a label for each token the memory is the one of
 `linear`. The derivation, and the rates that follow, are in zipf.md.
 
 Finite size: where the most frequent token itself is at risk, predicted errors are up to 10% off.
@@ -179,7 +179,7 @@ def _right(
 def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> float:
     """Error of storing the most frequent tokens, each with a label of its own.
 
-    ``labels`` outputs compete, those of the tokens not stored among them.
+    ``labels`` outputs compete, also the outputs of the tokens not stored.
 
     Stated error: {error} of it.
 

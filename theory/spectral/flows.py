@@ -43,7 +43,7 @@ FACTS = Regime(
         "flow": ("gradient", "spectral"),
     },
 )
-"""Any number of facts; the size of whole matrices is that of facts times answers times tokens."""
+"""Any number of facts; the size of whole matrices is facts times answers times tokens."""
 LEARNED = FACTS.searched(
     "from the manifold, until both errors are 0.1; S/R from 1/8 to 64",
     holds=lambda cell: (
@@ -317,7 +317,7 @@ def learning_time(
 
 @prediction(latex=r"\rho = T_S/T_R", source=_SOURCE)
 def time_ratio(facts: Facts, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO") -> float:
-    r"""Learning time of the subjects over that of the relations.
+    r"""Learning time of the subjects over learning time of the relations.
 
     Gradient flow: $\frac SR\sqrt{\frac{R-1}{S-1}}$ times a ratio of logarithms.
     Arguments and errors as for `learning_time`.

@@ -6,7 +6,7 @@ cross-entropy of the scores $u_j^\top Wv_i$ has at W = 0 the gradient $-G$,
 $$ G = \sum_i p_i(u_i-\bar u)v_i^\top , \qquad\text{with B samples}\quad p_i\to n_i/B . $$
 
 Item i is recalled if its own score is the largest at $v_i$. The number recalled is a sum over items
-of a probability, that of a Gaussian own score to exceed its N - 1 Gaussian competitors:
+of a probability: a Gaussian own score exceeds its N - 1 Gaussian competitors:
 
 - the gradient step, W = G: item j competes with $p_j(v_j\cdot v_i)$, of variance $p_j^2/d$, and
   with the noise $|Wv_i|^2/d$, to which item i itself adds $p_i^2$;
@@ -269,7 +269,7 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
     t4 = (first * third - 3 * second**2) / first**5 / 6
     mean = e2 * t2
     spread = e4 * t2**2 + e2**2 * t4 - 4 * t2 * t3 * e2 * e3 + 2 * t2**3 * (e2 * e4 + e3**2)
-    shared = (e2 * t3 - e3 * t2**2) / spread  # slope of v C^-1 v in that of the cross talk
+    shared = (e2 * t3 - e3 * t2**2) / spread  # slope of v C^-1 v in the variance of the cross talk
     alone = max(t2 - shared * (e2 * t3 - e3 * t2**2), 0.0)
     talk, chance_talk = quadrature.gamma(2 * spread / dim / mean**2, 5)
     size, chance_size = quadrature.normal(5)

@@ -19,7 +19,8 @@ $PD$, $P = 1-\mathbf{1}\mathbf{1}^\top/K$, D the frequencies. What sums to zero 
 multiplies by a number; on the M constants it acts as $P_MD_M$, of polar factor Q. So the polar
 factor is the identity up to $(Q_{gg}-1)/C$ within a group and $Q_{gh}/C$ between two, at most 2/C
 whatever M is. An item's mean lead over all others grows at the rate $1+(Q_{gg}-1+1/M)/C$, and as
-$Q_{gg}\le1$ the loss is, to first order, at most $t/K$ of itself below that of equal frequencies.
+$Q_{gg}\le1$ the loss is, to first order, at most $t/K$ of itself below the loss of equal
+frequencies.
 
 With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass it, turn
 around, and pass it again: from then on two values of q alternate, $\eta$ apart. As $E''(q) =

@@ -120,7 +120,7 @@ def certifiable(claim: Claim) -> bool:
 class World:
     """Evidence that a claim's replicates are drawn from; under `stress` some fail badly.
 
-    `alpha` is that of one look.
+    `alpha` is the level of one look.
     """
 
     claim: Claim

@@ -1,8 +1,8 @@
 """`python -m recall_claims certify`: how often the verdicts of claims by Student's t err.
 
-It draws evidence under seeds that are not that of the record (or takes it from the ledger), prints
-a table, and writes the certificates that reports show. It fails if a claim errs more often than its
-alpha says, or if all together may refute more than the budget.
+It draws evidence under other seeds than the record's (or takes it from the ledger), prints a table,
+and writes the certificates that reports show. It fails if a claim errs more often than its alpha
+says, or if all together may refute more than the budget.
 """
 
 from __future__ import annotations

@@ -236,7 +236,7 @@ class Check:
         return None
 
     def _check_whole(self, claims: list[Claim]) -> None:
-        """Hold papers, budget and derivations against those of the checkout."""
+        """Hold papers, budget and derivations against the checkout's."""
         rows, suite = self._record.claims, self._record.suite
         names, budget = {claim.id for claim in claims}, self._settings.budget
         again = recording.suite(

@@ -90,8 +90,8 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
 class Claim:
     """A theorem made executable.
 
-    Fields are those of the `claim` decorator; `regime_text` says in words why the grid lies in the
-    theorem's regime, and `regime` is None where nothing but these words is known of it.
+    Fields are the arguments of the `claim` decorator; `regime_text` says in words why the grid lies
+    in the theorem's regime, and `regime` is None where nothing but these words is known of it.
     """
 
     id: str
@@ -141,7 +141,7 @@ class Claim:
         return self.curve or (None if self.rule.predicts_location else self.predict)
 
     def block_size(self, tier: str) -> int:
-        """Replicates of a block: those of the first look, if no fewer are declared."""
+        """Replicates of a block: the replicates of the first look, if no fewer are declared."""
         return self.block.get(tier, self.replicates[tier][0])
 
     def steps(self, tier: str) -> tuple[int, ...]:
@@ -248,14 +248,15 @@ def claim(
             of the regime is cheap enough.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
             once, if at all, and by no worker. A tier without cells does not run the claim. "full"
-            has those of "standard" if it is not named.
+            has the cells of "standard" if it is not named.
         replicates: replicates per cell at the first look and at the last, to which they double,
             as ``(256, 4096)``; a number alone is a single look. For all tiers or per tier; a tier
-            that is not named has those of the tier before it.
-        block: replicates that a worker simulates in one go, likewise, where those of the first
-            look would take too long; a divisor of these.
+            that is not named has the replicates of the tier before it.
+        block: replicates that a worker simulates in one go, likewise, where a whole first look
+            would take too long; a divisor of these.
         rule: the estimand and its region; one that still lacks a region, such as `MeanRatio` or
-            ``partial(CriticalLocation, scan="dim")``, gets that of the prediction's stated error.
+            ``partial(CriticalLocation, scan="dim")``, gets the region of the prediction's stated
+            error.
         why: why the region is as wide as it is, from what is known before the run.
         predict: the theory's prediction for a cell; `on` makes one of a law.
         controls: planted wrong theories.
@@ -348,7 +349,7 @@ def _per_tier(value: T | Mapping[Tier, T]) -> dict[str, T]:
 
 
 def _inherited(given: T | Mapping[Tier, T]) -> dict[str, T]:
-    """The value of each tier; one that is not named has that of the tier before it."""
+    """The value of each tier; a tier that is not named has the value of the tier before it."""
     found = _per_tier(given)
     for before, tier in pairwise(TIERS):
         if tier not in found and before in found:

@@ -68,7 +68,7 @@ class BlockResult:
 def pack(observations: Mapping[str, Array]) -> tuple[bytes, str]:
     """The bytes of a block's observables, and a checksum of what they say.
 
-    The checksum is that of the bytes before zlib packs them, whose releases pack otherwise.
+    The checksum covers the bytes before zlib packs them, because its releases pack differently.
 
     Args:
         observations: arrays of float64, all of shape (replicates,).

@@ -1,6 +1,6 @@
 """Expected duration of blocks: a replicate takes as long as earlier ones took.
 
-Earlier replicates are those of its cell, in the ledger and in this run; else the claim's other
+Earlier replicates are its cell's replicates, in the ledger and in this run; else the claim's other
 cells on average; else the claim in an earlier record.
 """
 

@@ -57,7 +57,7 @@ class Probe:
 
 
 class HuntTables:
-    """The part of a ledger that hunts write; `seed` is that of the probes."""
+    """The part of a ledger that hunts write; `seed` is the seed of the probes."""
 
     def __init__(self, ledger: Ledger, seed: int) -> None:
         self._ledger, self._seed = ledger, str(seed)

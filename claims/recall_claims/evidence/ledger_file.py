@@ -185,7 +185,7 @@ class LedgerFile:
         self._database.close()
 
     def ask(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """Rows that a statement about this file gives; `values` are those of its question marks."""
+        """Rows that a statement about this file gives; `values` replace its question marks."""
         with self._explained("read" if sql.lstrip().startswith("SELECT") else "write"):
             return self._database.execute(sql, values).fetchall()
 

@@ -139,8 +139,8 @@ class Decision:
     def open_cells(self) -> frozenset[str]:
         """Ids of the cells of which more replicates may still change the verdict.
 
-        First those of undecided components. Once these are decided, for each control that
-        still stands those of the component whose estimate contradicts it most.
+        First the cells of undecided components. Once these are decided, for each control that still
+        stands, the cells of the component whose estimate contradicts it most.
         """
         if self.verdict is not Verdict.INCONCLUSIVE:
             return frozenset()

@@ -30,8 +30,8 @@ def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -
     other code, seeds or draws than the key says pass: only drawing the block again shows that.
 
     Args:
-        names: the observables that it must have, such as those of the cell's first block; None
-            where that is not known.
+        names: the observables that it must have, such as the observables of the cell's first block;
+            None where that is not known.
     """
     if type(result) is not BlockResult:
         return f"a {type(result).__name__[:LONGEST_NAME]} instead of a BlockResult"

@@ -43,7 +43,7 @@ class Turn:
 
     Attributes:
         number: of earlier turns in this hunt.
-        known: earlier probes, by key. Their number and that of the turn name the stream of random
+        known: earlier probes, by key. Their number and the turn's number name the stream of random
             numbers, so every turn draws other points.
         cornered: whether all corners are among them.
     """

@@ -30,7 +30,7 @@ Array = npt.NDArray[np.float64]
 T = TypeVar("T")
 
 STAKES = np.append(np.geomspace(0.01, 0.9, 12), 1.0)
-"""Shares of the wealth that the bets put at risk, those of Betting's mixture."""
+"""Shares of the wealth that the bets put at risk, as in Betting's mixture."""
 PARTS = np.append(np.full(12, 0.75 / 12), 0.25)
 """Part of the wealth that each stake has. Wealth that is staked whole is lost with a single
 replicate against it. It wins where all agree, and costs log(4/3) elsewhere, 2 per cent of the
@@ -91,7 +91,7 @@ class Betting(Method):
     bettor on more is a nonnegative supermartingale for every stake c in [0, 1]. So is an average,
     of which a quarter has c = 1 and equal parts have 12 stakes from 0.01 to 0.9. That it ever
     reaches 1/alpha has probability at most alpha (Ville's inequality). The lower bound is the
-    largest m that loses so; the upper one is that of 1 - X (I. Waudby-Smith and A. Ramdas,
+    largest m that loses so; the upper one is the lower one of 1 - X (I. Waudby-Smith and A. Ramdas,
     "Estimating means of bounded random variables by betting", J. R. Statist. Soc. B 86, 1, 2024).
     The wealth does not depend on the order of the data.
 

@@ -19,7 +19,7 @@ def resolution(components: Sequence[Component]) -> float | None:
 
     A ratio, difference, probability, share or error is one theory seen in several components: an
     error common to all is refuted as soon as one component refutes it. Exponents are separate
-    numbers: there is no error but that of a single one.
+    numbers: there is no error but the error of a single one.
     """
     if components[0].scale == "exponent":
         return finite(max(_up_and_down([component]) for component in components))

@@ -22,9 +22,9 @@ class Source:
     Attributes:
         paper: key of a paper's file, such as "A".
         statements: the paper's statements that the claim tests, such as "A3", "A9".
-        provenance: "stated" (in the paper's abstract), "reported" (by its reviewers or readers)
-            or "derived" (our own derivation, which makes a statement quantitative). Where it is
-            not given, it is that of the claim's prediction.
+        provenance: "stated" (in the paper's abstract), "reported" (by its reviewers or readers) or
+            "derived" (our own derivation, which makes a statement quantitative). Where it is not
+            given, the provenance of the claim's prediction counts.
         reference: the file of the derivation; where it is not given, the prediction's.
 
     >>> Source("A", "A3", "A9").statements

@@ -95,7 +95,7 @@ def _expected(one: Claim, forecast: Forecast) -> tuple[int, int, float | None]:
 def _needed(claim: Claim, forecast: Forecast) -> str:
     """Replicates of a cell that decide a claim, if its theory is right, and their seconds.
 
-    Cells that were decided early have fewer: the number is that of the largest cell.
+    Cells that were decided early have fewer: the number is the largest cell's.
     """
     earlier = forecast.baseline.records.get(claim.id)
     if earlier is None:

@@ -70,7 +70,8 @@ def _bars(usual: set[bool]) -> str:
 
 
 def _interval(cell: CellRow) -> Range | None:
-    """The 95% interval of what a cell observed, or that of the verdict where its error is lost."""
+    """The 95% interval of a cell's observed value, or the verdict's interval where its error is
+    lost."""
     return interval(cell) or cell.interval
 
 

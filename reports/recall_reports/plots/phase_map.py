@@ -7,7 +7,7 @@ from recall_reports.record import CellRow, ClaimRow
 from recall_reports.record.values import Plot
 from recall_reports.summary import grouped
 
-RING = 7.0  # by which the disc of a cell exceeds those of others at its place
+RING = 7.0  # by which the disc of a cell exceeds other discs at its place
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:

@@ -55,7 +55,7 @@ def dump(record: Record, path: Path) -> Path:
 
 
 def replace(path: Path, content: bytes) -> Path:
-    """Make `content` that of `path`, entirely or not at all, and return `path`.
+    """Write `content` to `path`, entirely or not at all, and return `path`.
 
     Raises:
         ReportError: the file cannot be written (disk full, no permission, ...).

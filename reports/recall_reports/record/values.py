@@ -50,7 +50,7 @@ class Plot:
             predicted) or "map" (cells in the plane of `x` and the first of `group`).
         x: cell parameter on the horizontal axis.
         group: parameters that distinguish curves.
-        log: the axes with a logarithmic scale, such as "xy"; if it is not given, that of sizes, the
+        log: the axes with a logarithmic scale, such as "xy"; by default the axis of sizes: the
             horizontal one of curves and both of maps.
         collapse: adds a second panel with `x` divided by the cell's predicted critical value.
         x_label: if it is not given, the parameter with its symbol in the paper's file.

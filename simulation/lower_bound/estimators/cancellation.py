@@ -4,7 +4,7 @@ The linear estimate of one round has effective noise :math:`\tau^2 = v(\delta^{-
 \sigma^2\delta^{-2}` per entry, :math:`\delta = d/V`, where v is the mean squared error of the
 previous round. A softmax over labels at that noise gives posterior label probabilities. Their
 information beyond the linear estimate is subtracted before the next round (Ma and Ping, "Orthogonal
-AMP", IEEE Access 5, 2017; the code is that of flat-power sparse superposition codes).
+AMP", IEEE Access 5, 2017; the code is a flat-power sparse superposition code).
 """
 
 import torch

@@ -32,7 +32,7 @@ def johnson_lindenstrauss(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.times(2 / math.pi, "cramer-rao", "that of the mean, 1 / n"),),
 )
 def sample_median(cell: rc.Cell, block: rc.Block) -> Array:
-    """The median of n normal values has a variance of pi / (2 n), that of the mean is 1 / n."""
+    """The median of n normal values has a variance of pi / (2 n), the mean's variance is 1 / n."""
     return block.each(lambda rng: np.median(rng.normal(size=cell["n"])))
 
 

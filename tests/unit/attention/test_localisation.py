@@ -109,7 +109,7 @@ def test_spread_is_that_of_random_embeddings_and_counts(shares: dict[int, float]
         counts += shares[3] * twice / twice.mean()
         found.append(np.var(sum(shares[p] * forms[p] for p in shares) * counts))
     predicted = localisation._spread(BASE, shares)
-    # The moments are those of infinitely many tokens and dimensions.
+    # The moments are taken for infinitely many tokens and dimensions.
     error = 4 * np.std(found) / math.sqrt(sets)
     assert abs(np.mean(found) - predicted) < 0.1 * predicted + error
     assert error < 0.15 * predicted

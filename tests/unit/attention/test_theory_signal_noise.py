@@ -123,7 +123,7 @@ def test_shares_of_undeclared_terms_have_no_power() -> None:
 
 
 def test_noise_of_embeddings_whose_lengths_vary() -> None:
-    """A is 1.9 times that of embeddings on the sphere, F 1.6 times (150 draws: 3%)."""
+    """A is 1.9 times as large as for embeddings on the sphere, F 1.6 times (150 draws: 3%)."""
     problem = NEAR.replace(vocab_size=512, samples=1024, dim=64, embeddings="gaussian")
     batch = sampling.draw(generators(150), **asdict(problem), dtype=torch.float32)
     for symbol, found in noise_decomposition.variances(batch, ("A", "C", "F", "H")).items():

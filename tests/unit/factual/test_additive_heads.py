@@ -43,8 +43,9 @@ def _mean_and_half(above: int, below: int, cones: int) -> tuple[float, float]:
     """The statistical dimension, and where the kinematic formula's probability is one half.
 
     The intrinsic volumes of a cone are the probabilities of the codimensions of the face that a
-    normal vector is projected to, and those of a product convolve. A random d-dimensional subspace
-    meets the cone with twice the sum of those of d - 1, d - 3, ... (Amelunxen et al. 2014).
+    normal vector is projected to, and the volumes of a product convolve. A random d-dimensional
+    subspace meets the cone with twice the sum of the volumes of d - 1, d - 3, ... (Amelunxen et al.
+    2014).
     """
     rng = np.random.default_rng(1)
     upper, lower = rng.standard_normal((20_000, above)), rng.standard_normal((20_000, below))

@@ -135,7 +135,7 @@ def test_a_variance_is_the_unbiased_one_however_far_from_zero() -> None:
     values = 1e6 + drawn(3)
     [part] = rc.Variance(NEAR).components([sample(values)], lambda _: 2.0, ALPHA)
     assert part.estimate == pytest.approx(values.var(ddof=1) / 2)
-    # For normal data, the t interval is that of the variance's standard error.
+    # For normal data, the t interval uses the variance's standard error.
     normal = np.random.default_rng(4).normal(size=4000)
     [part] = rc.Variance(NEAR).components([sample(normal)], lambda _: 1.0, 0.3)
     width = stats.norm.ppf(0.85) * 2 * math.sqrt(2 / 4000)  # at half of 0.3 a side

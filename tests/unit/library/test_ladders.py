@@ -336,7 +336,7 @@ def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
 
 
 def test_the_levels_of_exponents_are_shared() -> None:
-    # 33 of 33 show a rate at one series' share of alpha, and not at that of two exponents.
+    # 33 of 33 show a rate at one series' share of alpha, and not at the share of two exponents.
     of = 33
     alpha = 2 * math.exp(-rc.Betting().log_wealths(coins(of, of), 0.5)[0]) * 1.001
     corners = ((1, 1), (8, 1), (1, 8))

@@ -66,7 +66,7 @@ def test_limits() -> None:
     width = theory.half_width(associations=256, dim=64, whitened=True)
     half = theory.accuracy(associations=256, dim=64, width=width, whitened=True)
     assert half == pytest.approx(0.5, abs=1e-4)
-    # With many neurons and dimensions the smallest margin is that of the limit's constants.
+    # With many neurons and dimensions the smallest margin has the limit's constants.
     limit = theory.leading_margin(256, 10**5, 10**6)
     assert theory.smallest_margin(associations=256, dim=10**5, width=10**6) == pytest.approx(
         limit, abs=0.05

@@ -37,7 +37,7 @@ def test_relu_features_by_numerical_integration() -> None:
     size = mean(np.abs(cosines))
     centred = np.abs(cosines) - size
     law = feature_law("relu", dim)
-    # The overlap is the mean over rows of |w.x||w.y|: its own mean is that of |w.x|, squared.
+    # The overlap is the mean over rows of |w.x||w.y|: its own mean is the mean of |w.x|, squared.
     assert mean(overlap) == pytest.approx(dim * size**2, rel=1e-6)
     expected = (mean(overlap**2) - mean(overlap) ** 2) / (1 - mean(overlap)) ** 2
     assert law.wide == pytest.approx(expected, rel=1e-6)

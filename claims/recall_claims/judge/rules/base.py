@@ -58,8 +58,8 @@ class Part(NamedTuple):
     """A coordinate of the estimand before it is judged; `Component` explains its fields.
 
     `bounds` is the interval whose ends each miss with probability at most a level; without a
-    `region` of its own, that of the rule counts. `refuting` is another such interval, if that which
-    refutes is not that which supports.
+    `region` of its own, the rule's region counts. `refuting` is another such interval, if that
+    which refutes is not that which supports.
     """
 
     name: str
@@ -230,8 +230,8 @@ class Rule(ABC):
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
         """The cells whose evidence judges one point of a theorem's regime by itself.
 
-        A mean over a group of cells is that of the point alone: what a theorem says of a group, it
-        says of each of its cells.
+        A mean over a group of cells is the mean of the point alone: what a theorem says of a group,
+        it says of each of its cells.
 
         Raises:
             ClaimError: the rule judges cells together; the message says how.

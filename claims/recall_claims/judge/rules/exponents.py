@@ -119,7 +119,7 @@ class Exponents(ExponentRule):
 
     `Exponents({"vocab_size": -1, "length": -2}, half_width=0.1)`: the mean falls as 1 / (V L^2),
     each exponent to 0.1. With `reference="prediction"` the numbers only name the parameters: the
-    exponents are those of `predict` on this grid, which bend where a law does.
+    exponents are taken from `predict` on this grid, which bend where a law does.
     """
 
     method: Method = STUDENT
