@@ -215,7 +215,7 @@ def test_rounding_does_not_leave_a_range() -> None:
 
 
 def test_the_range_that_is_named_is_the_one_that_was_declared() -> None:
-    """Neither the ratio to the prediction nor a difference is tested."""
+    """The message names the range of the observable, not of a ratio or a difference."""
     pair = {"value": np.array([1.0, 7.0]), "other": np.array([1.0, 2.0])}
     sample, bet = Sample(rc.Cell(dim=1), pair), rc.Betting(0.0, 5.0)
     ratio = rc.MeanRatio(rc.Region(0.9, 1.1), method=bet)
