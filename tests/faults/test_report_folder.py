@@ -50,7 +50,7 @@ def test_paths_belong_to_where_the_command_was_typed(suite: Suite, way: str) -> 
 def test_a_run_without_a_commit_or_with_a_new_ledger_says_so(suite: Suite) -> None:
     suite.write("one")
     first, second = suite.run(), suite.run()
-    assert f"new ledger {suite.folder / LEDGER}" in " ".join(first.text.split())
+    assert f"new ledger {LEDGER}" in " ".join(first.text.split())
     assert "new ledger" not in second.text
     assert "the record names no commit, so nobody can check it: fatal: not a git" in first.text
     saved(suite.folder, {})

@@ -231,7 +231,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
         f"executor {state.store.executor_name}, error budget {settings.budget.probability:g}"
     )
     if not state.store.path.exists():  # counts of attempts begin again
-        line += f", new ledger {state.store.path}"
+        line += f", new ledger {os.path.relpath(state.store.path, config.invocation_params.dir)}"
     return folded(line, config.get_terminal_writer().fullwidth)
 
 
