@@ -1,9 +1,10 @@
 """Random numbers of all replicates at once, on the device, each from its own generator.
 
-A generator gives 64-bit words on the host, which numpy promises to keep the same for ever, as it
-does not for its distributions. They are moved to the device, and there made numbers: by exact steps
-of integers and fractions, and normal ones by the Box-Muller transform in float32, so that both
-dtypes have the same draws. Permutations and multinomial counts are numpy's own, on the host.
+A generator gives 64-bit words on the host, which numpy promises to keep the same for ever; for its
+distributions it makes no such promise. The words are moved to the device, and there turned into
+numbers by exact steps of integers and fractions. Normal numbers come from the Box-Muller transform
+in float32, so both dtypes have the same draws. Permutations and multinomial counts are numpy's own,
+on the host.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ class Streams(Sequence[np.random.Generator]):
         return self._made(shape, 1, torch.int64, found)
 
     def counts(self, draws: int, law: Law, *shape: int) -> torch.Tensor:
-        """How often some draws show each category, (R, *shape, categories)."""
+        """Count how often some draws show each category, (R, *shape, categories)."""
         size = (*shape, len(law))
         return self._filled(size, self.dtype, lambda rng: rng.multinomial(draws, law, shape))
 

@@ -1,7 +1,7 @@
 """Memories of Zipf data: W = sum_x q(x) u_{f(x)} e_x^T over tokens of unequal frequency.
 
 Token x = 1, 2, ... has frequency x^-alpha / zeta(alpha) and label x mod M; its answer is the label
-of largest score ``u_a . W e_x``. The schemes of weights q are those of arXiv 2310.02984 (paper C,
+of largest score ``u_a . W e_x``. The schemes of weights q are taken from arXiv 2310.02984 (paper C,
 statement C3). Tokens that are not stored are exchangeable, so that some of them, the probes, stand
 for infinitely many.
 """
@@ -75,9 +75,9 @@ def error(
     the training set; stored tokens that it does not contain get weight 0.  ``power`` as for
     :func:`weights`.
 
-    The frequency of a token is replaced by the mean over the tokens that have the same weight and
-    equally many stored tokens under their label: these are exchangeable, so that the expected
-    error is the same and its fluctuations are much smaller.
+    The frequency of a token is replaced by a mean, over the tokens that have the same weight and
+    equally many stored tokens under their label. These are exchangeable, so the expected error is
+    the same and its fluctuations are much smaller.
 
     ``fresh``: if positive, a stored token is asked for under so many fresh embeddings in turn, the
     other tokens keeping theirs. The expected error is again the same. It takes tensors of stored x
@@ -124,7 +124,7 @@ def _failures(
     outputs: torch.Tensor,
     fresh: torch.Tensor,
 ) -> torch.Tensor:
-    """How often a token whose embedding is one of the fresh is answered wrongly: (R, tokens)."""
+    """Rate at which a token with one of the fresh embeddings is answered wrongly: (R, tokens)."""
     kept = outputs @ memory(weight, label, inputs, outputs) @ fresh.mT
     # Axes: replicate, token, fresh embedding of it, label. The old embedding leaves, the fresh one
     # enters.

@@ -28,7 +28,7 @@ _MEETING_NODES = 8
 
 @dataclass(frozen=True)
 class Meetings:
-    r"""How far an entry of M exceeds its mean by chance meetings of a token and a label.
+    r"""Excess of an entry of M over its mean by chance meetings of a token and a label.
 
     Attributes:
         shares: relative counts of the label, (count,).
