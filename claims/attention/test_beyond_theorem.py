@@ -38,7 +38,7 @@ exploratory = relaxing(
     plot=rc.Plot(x="samples", y_label="localisation probability"),
 )
 Trained = Callable[..., Tensor]
-"""From training batches and their generators to the share of fresh sequences localised."""
+"""Function from training batches and their generators to the share of fresh sequences localised."""
 
 
 def beyond(
@@ -140,7 +140,7 @@ adam = beyond(
 )
 two_heads = beyond(
     "two-heads",
-    "Two heads in place of one",
+    "Two heads instead of one",
     "one head: two",
     "Each of two heads that start at zero localises as often as a single one.",
     lambda batch, rngs: relaxed.two_heads(batch, rngs, eta=1e-3),
@@ -178,7 +178,7 @@ much_learned_embeddings = beyond(
 )
 zipf_tokens = beyond(
     "zipf-tokens",
-    "Zipf tokens in place of uniform ones",
+    "Zipf tokens instead of uniform ones",
     "uniform tokens: Zipf",
     "With token frequencies proportional to 1/rank the localisation probability is that of "
     "uniform tokens.",

@@ -31,7 +31,7 @@ capacity_claim = measuring(
 
 samples_needed = capacity_claim(
     "A.capacity-samples",
-    "How many samples are needed, and which condition decides",
+    "The closed formula gives the samples needed and the condition that decides, within 15%",
     """Half of the fresh sequences get their label once the samples suffice for localisation, for
     recall through the interference of the stored facts, and to have shown half of the tokens.""",
     predict=NEEDED,
@@ -61,7 +61,7 @@ samples_needed = capacity_claim(
 
 vocabulary_held = capacity_claim(
     "A.capacity-vocabulary",
-    "The largest vocabulary that N samples and d dimensions hold",
+    "The closed formula gives the largest vocabulary for N samples and d dimensions, within 15%",
     """With N samples of length L in d dimensions, half of the fresh sequences get their label up to
     the vocabulary at which the capacity formula asks for exactly N samples.""",
     predict=VOCAB,
@@ -77,7 +77,7 @@ vocabulary_held = capacity_claim(
 
 length_borne = capacity_claim(
     "A.capacity-length",
-    "The longest sequences that N samples and d dimensions bear",
+    "The closed formula gives the longest sequence for N samples and d dimensions, within 15%",
     """With N samples and V tokens in d dimensions, half of the fresh sequences get their label up
     to the length at which the capacity formula asks for exactly N samples.""",
     predict=LENGTH,
@@ -95,7 +95,7 @@ length_borne = capacity_claim(
 
 dimension_needed = capacity_claim(
     "A.capacity-dimension",
-    "The least dimension that holds V tokens with N samples",
+    "The closed formula gives the least dimension for V tokens and N samples, within 15%",
     """With N samples of V tokens, half of the fresh sequences get their label from the dimension on
     at which the capacity formula asks for exactly N samples: far fewer dimensions than tokens.""",
     predict=DIM,

@@ -85,7 +85,7 @@ def _about(cell: rc.Cell) -> float:
 
 critical_samples = localised(
     "A.critical-samples",
-    "Where localisation sets in: the critical number of samples",
+    "Attention finds the informative token from the predicted number of samples on, within 13%",
     """Half of the fresh sequences are localised at the number of samples at which the predicted
     localisation probability is one half.""",
     predict=FULL,
@@ -123,10 +123,10 @@ in_regime = partial(
 
 short_sequences = in_regime(
     "A.critical-samples-short-sequences",
-    "Short sequences: on the way to N d^(3/2) ~ V L",
+    "Short sequences need the predicted samples within 13%, near N d^(3/2) ~ V L",
     """For short sequences the critical number of samples is kappa times the root of a sum of three
-    squares, of which gradient noise, V L / d^(3/2), is the largest; V's exponent is that of the
-    closed form to within 0.12, the ratio of the region's edges over a factor 8.""",
+    squares, of which gradient noise, V L / d^(3/2), is the largest. V's exponent is the closed
+    form's to within 0.12, the ratio of the region's edges over a factor 8.""",
     cells=across(SHORT),
     controls=(
         rc.times(1.35),
@@ -142,7 +142,7 @@ short_sequences = in_regime(
 
 medium_sequences = in_regime(
     "A.critical-samples-medium-sequences",
-    "Longer sequences, few dimensions: on the way to N d^2 ~ V L^(3/2)",
+    "Sequences longer than d need the predicted samples within 13%, near N d^2 ~ V L^(3/2)",
     """For sequences longer than the dimension the critical number of samples is kappa times the
     root of a sum of three squares, of which the context stored in the value matrix, V L^(3/2) /
     d^2, is the largest; V's exponent is that of the closed form to within 0.12.""",
@@ -160,7 +160,7 @@ medium_sequences = in_regime(
 
 long_sequences = in_regime(
     "A.critical-samples-long-sequences",
-    "Long sequences: on the way to N d^(3/2) ~ V^(1/2) L^2",
+    "Long sequences need the predicted samples within 13%, near N d^(3/2) ~ V^(1/2) L^2",
     """For long sequences the critical number of samples is kappa times the root of a sum of three
     squares, of which the nonzero mean of the token embeddings, V^(1/2) L^2 / d^(3/2), is the
     largest; d's exponent is that of the closed form to within 0.18.""",
@@ -182,7 +182,7 @@ PRESS = table(SIZES, (512, 16, 16), (512, 16, 32), (512, 32, 32), (1024, 16, 16)
 
 press_version = localised(
     "A.press-samples-dim-length",
-    "The press version: N grows as d L",
+    "N grows as d L, as a news summary says",
     """The number of samples that localisation needs is proportional to dimension times length,
     whatever the vocabulary.""",
     source=rc.Source(

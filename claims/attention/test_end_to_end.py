@@ -43,7 +43,7 @@ accuracy_claim = measuring(
 
 accuracy = accuracy_claim(
     "A.accuracy",
-    "Accuracy on fresh sequences after the three steps",
+    "The formula predicts the accuracy after the three steps to within 0.06",
     """A fresh sequence gets its label if its informative token is found and recalled. Training
     misses the same tokens as fresh sequences do, and stores others in their place, which couples
     the two factors.""",
@@ -55,7 +55,7 @@ accuracy = accuracy_claim(
 
 accuracy_product = accuracy_claim(
     "A.accuracy-product",
-    "Accuracy is localisation times recall",
+    "Accuracy is localisation times recall, to within 0.07",
     """The accuracy on fresh sequences is the probability that attention finds the informative token
     times the recall of a memory whose training found every token.""",
     predict=rc.on(Problem, end_to_end.product),

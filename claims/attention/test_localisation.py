@@ -16,9 +16,9 @@ localisation_claim = partial(
     predict=rc.on(Problem, localisation.probability),
     replicates=(64, 8192),
     rule=rc.ProportionDifference(rc.Region(-0.05, 0.05)),
-    why="""The formula's stated error of 0.02, or 0.025 with the trigger in the values, which comes
-        from one lognormal for all that makes replicates differ and from terms of relative order
-        10/V in the noise; the rest is left for the replicates to resolve.""",
+    why="""The formula's stated error of 0.02, or 0.025 with the trigger in the values, has two
+        causes: one lognormal stands for all differences between replicates, and terms of relative
+        order 10/V in the noise are left out. The rest allows for sampling error.""",
     dtype="float32",
 )
 
@@ -47,7 +47,7 @@ def one_distractor(problem: Problem) -> float:
 
 probability = measuring(lambda cell, block: localised_either_way(cell, block), localisation_claim)(
     "A.localisation",
-    "The probability of finding the informative token, across the transition",
+    "The formula predicts how often attention finds the informative token, to within 0.05",
     """After three gradient steps, hard attention finds the informative token of a fresh sequence
     with a probability set by the ratio of the trigger's score to the spread of the token scores:
     the informative token has to beat the best of its distinct distractors.""",

@@ -170,7 +170,7 @@ def scaling_claim(
 
     return measuring(variance, variance_claim)(
         f"A.noise-{symbol}-scaling",
-        f"Noise term {symbol}, {term.title}: its exponents in V, N, L and d",
+        f"Noise term {symbol}, {term.title}, has the predicted exponents in V, N, L and d",
         statement,
         predict=in_score_units(lambda problem: noise.TERMS[symbol].scaling(problem)),
         latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\to\; s_0^2\,{law}",

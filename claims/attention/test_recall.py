@@ -89,7 +89,7 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
 
 accuracy = share(
     "A.recall-accuracy",
-    "Recall accuracy across the transition",
+    "The theory predicts recall accuracy across the transition to within 0.02",
     """A token is recalled if its own score, carried by its count, exceeds those of all other
     labels, which interfere through the overlaps of the embeddings.""",
     predict=rc.on(RecallProblem, recall.recall_accuracy),
@@ -122,7 +122,7 @@ accuracy = share(
 
 accuracy_of_variants = share(
     "A.recall-variants",
-    "Recall accuracy with Gaussian embeddings, and with the trigger in the values",
+    "Recall is as predicted with Gaussian embeddings, and with the trigger in the values",
     """The same law holds with Gaussian embeddings, whose lengths blur the signal, and with the
     trigger in the values, which adds a direction that all tokens share.""",
     predict=rc.on(RecallProblem, recall.recall_accuracy),
@@ -171,7 +171,7 @@ gaussian = share(
 
 threshold = half(
     "A.recall-threshold",
-    "The dimension at which half of the tokens are recalled",
+    "Half of the tokens are recalled at the predicted dimension, within 4%",
     "Half of the tokens are recalled at the dimension where the predicted accuracy is 1/2.",
     predict=REFINED,
     cells={
@@ -187,7 +187,7 @@ threshold = half(
 
 threshold_closed_form = half(
     "A.recall-threshold-closed-form",
-    "The threshold of recall in closed form",
+    "The closed form gives the threshold of recall, within 8%",
     """Half of the tokens are recalled where the median signal equals the median of the largest
     competitor: d^2 = 2 V log V (1 + 1/lambda) with its finite-size corrections.""",
     predict=CLOSED,
@@ -233,7 +233,7 @@ threshold_asymptotic = half(
 
 exponent = half(
     "A.recall-threshold-exponent",
-    "The threshold dimension grows as the root of V log V; at these sizes not as that of V",
+    "The threshold dimension grows as the root of V log V, at these sizes not as the root of V",
     """Eight times the vocabulary needs a dimension larger by the root of 8, and by the root of the
     ratio of the logarithms, not by 8: the embeddings share directions.""",
     source=DERIVED,
@@ -275,7 +275,7 @@ ALL_TOKENS = rc.on(RecallProblem, recall.all_tokens_dim)
 
 all_tokens = whole(
     "A.recall-all-tokens",
-    "Where every token is recalled with probability one half",
+    "All tokens are recalled with probability one half at the predicted dimension, within 4%",
     """Near the threshold the tokens that fail are few and independent, so that none fails with
     probability exp(-V(1 - Acc)), which is one half where log 2 tokens fail on average.""",
     source=DERIVED,

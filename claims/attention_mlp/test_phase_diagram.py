@@ -34,7 +34,7 @@ PLACES = (
     # An offset: the mean weight row.
     (MIX, False, ((256, 48, 32), (384, 48, 40), (512, 48, 48), (512, 64, 56))),
 )
-"""Where one condition binds: activation, whether residuals are centred, and (N, d, L)."""
+"""Points where one condition binds: activation, whether residuals are centred, and (N, d, L)."""
 
 
 def requirement(cell: rc.Cell) -> phase_diagram.Requirement:

@@ -14,8 +14,8 @@ from simulation.factual import task as recall
 
 LENGTH = 32  # of prompts, as published
 FREQUENCY, MARGIN = 6.0, 0.85
-"""What predictions take as the features' frequency and the score of EOS. The construction has its
-own: were it another, evidence and prediction would part."""
+"""Frequency of the features and score of EOS that predictions use. The construction has its own
+constants: if they differed, evidence and prediction would part."""
 
 
 def each(

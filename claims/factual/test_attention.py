@@ -197,7 +197,7 @@ def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 attention_threshold = all_by_attention(
     "B.attention-threshold",
-    "The dimension in which attention alone stores every fact",
+    "Attention alone stores every fact from the predicted dimension on, within 7%",
     """Attention without an MLP recalls all S R facts, from prompts with noise tokens and with an
     exact softmax, from a dimension of about max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)) on.""",
     predict=DIM,

@@ -119,7 +119,7 @@ compressed_values = compressed(
 
 values_for_width = compressed(
     "B.values-for-width",
-    "The exchange rate between value dimensions and MLP width",
+    "Value dimensions replace MLP width at the predicted rate, within 15%",
     """Value-matrix parameters can be traded for MLP parameters: narrower heads give codes that
     overlap, and a wider MLP makes up for it, down to the d_h at which no width would.""",
     predict=COMPRESSED_WIDTH,

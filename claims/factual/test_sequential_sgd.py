@@ -109,7 +109,7 @@ def published_plateaus(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 BOUNDARIES = {"relation": 1800, "subject": 5000}
-"""Where the published figure ends a stage."""
+"""Steps at which the published figure ends each stage."""
 
 
 def half_step(cell: rc.Cell) -> float:

@@ -136,7 +136,7 @@ to_99 = measuring(
 )
 reference_line = to_99(
     "B.trained-reference-line",
-    "At d = 16 a weight stores 0.08 to 0.146 facts; the published line has 0.15",
+    "At d = 16 models store 0.08 to 0.146 facts per weight; the published line has 0.15",
     """Most trained transformers recall at least 99% of the facts at 0.53 of the published line, and
     fewer than half at 0.98 of it.""",
     regime="""H d_h = m = d, eight heads. Standard: d = 16, 4096 batches of 64 prompts in place of
@@ -155,9 +155,9 @@ reference_line = to_99(
 
 line_constant = to_99(
     "B.trained-line-constant",
-    "Trained as published at d = 16 and 32, a weight stores 0.08 to 0.146 facts",
-    """Most trained transformers recall at least 99% of 0.079 facts a weight, and fewer than half of
-    0.146 a weight, at two dimensions.""",
+    "Trained as published at d = 16 and 32, models store 0.08 to 0.146 facts per weight",
+    """Most trained transformers recall at least 99% of 0.079 facts per weight, and fewer than half
+    of 0.146 per weight, at two dimensions.""",
     regime="""H d_h = m = d, eight heads; the published batches, steps and learning rates. Pilots
         trained as published at d = 16 alone; at d = 32 the edges have four times the facts by
         proportion, and runs of 8192 batches of 64 prompts recalled 22^2 to 24^2 facts""",

@@ -106,7 +106,7 @@ def searched_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 random_code = coded(
     "B.bits-random-code",
-    "The accuracy of the best of 2^B random codewords",
+    "The best of 2^B random codewords is as accurate as the exact formula says",
     """A memory that stores which of 2^B shared random codewords agrees best with the facts is right
     as often as the largest of 2^B binomial variables says.""",
     predict=rc.on(theory.random_code_accuracy),

@@ -77,7 +77,7 @@ whole_claim = measuring(hebbian_whole, partial(rc.claim, source=rc.Source("C", "
 
 linear_accuracy = measuring(hebbian_accuracy, partial(rc.claim, source=SOURCE))(
     "B.linear-accuracy",
-    "Accuracy of the linear memory across its transition",
+    "The theory predicts the accuracy of the linear memory across its transition to within 0.015",
     """A sum of outer products answers an input rightly if its own score exceeds the scores of all
     other outputs, which interfere through the overlaps of random embeddings.""",
     predict=rc.on(memory.linear_memory_accuracy),
@@ -103,7 +103,7 @@ linear_accuracy = measuring(hebbian_accuracy, partial(rc.claim, source=SOURCE))(
 
 linear_threshold = majority_claim(
     "B.linear-threshold",
-    "The dimension at which half of the associations are recalled",
+    "Half of the associations are recalled at the predicted dimension, within 3%",
     """Memories recall more than half of n associations from the dimension on where the predicted
     accuracy is 1/2. From n = 131 to 1024 it grows as the power 0.58 of n, to within 0.03.""",
     predict=rc.on(memory.half_dim),
@@ -193,7 +193,7 @@ def orthonormal_exact(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]
 
 all_pairs = whole_claim(
     "C.hebbian-all-pairs",
-    "Probability that every association is recalled",
+    "The theory predicts how often all associations are recalled, to within 0.08",
     """Near the threshold the associations that fail are few and nearly independent, so that none
     fails with probability exp(-n(1 - P)).""",
     predict=rc.on(memory.all_recalled),
@@ -217,7 +217,7 @@ all_pairs = whole_claim(
 
 all_pairs_threshold = whole_claim(
     "C.hebbian-all-pairs-threshold",
-    "The dimension at which all associations are recalled, at finite size",
+    "All associations are recalled at the predicted finite-size dimension, within 3%",
     """All n associations are recalled with probability 1/2 at the dimension where the expected
     number of failures is log 2.""",
     predict=rc.on(memory.all_dim),

@@ -70,7 +70,7 @@ of_language_model = measuring(one_by_one, partial(linear_claim, dtype="float32")
 
 rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
     "B.low-rank-accuracy",
-    "Accuracy of a memory of rank m",
+    "The theory predicts the accuracy of a memory of rank m to within 0.015",
     """Behind a random projector of rank m, the input keeps a share q = m/d of its length, which
     fluctuates, and the interference relative to the signal grows from n/d^2 to n/(m d).""",
     predict=rc.on(memory.low_rank_accuracy),
@@ -99,7 +99,7 @@ rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
 
 rank_threshold = measuring(most_recalled, linear_claim)(
     "B.low-rank-threshold",
-    "The rank at which half of the associations are recalled",
+    "Half of the associations are recalled at the predicted rank, within 4%",
     """A memory of rank m recalls half of n associations at a rank that tends to 2 n log n / d: rank
     and dimension multiply. At small ranks more is needed, because the share of a query that passes
     the projector varies.""",
@@ -168,7 +168,7 @@ def one_bit_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 large_vocabulary = of_language_model(
     "B.recall-law-large-vocabulary",
-    "The recall law at the vocabulary and the width of a language model",
+    "The recall law holds at the vocabulary and width of a language model, within 3%",
     """A sum of outer products answers by the same law when it holds as many associations as a
     language model has tokens. The pairs are exchangeable, so that the first few queries stand for
     all; each is scored against every output, tile by tile, and no n x n matrix is ever held.""",
@@ -198,7 +198,7 @@ large_vocabulary = of_language_model(
 
 large_rank = of_language_model(
     "B.recall-law-large-rank",
-    "The recall law of low rank at the vocabulary and the width of a language model",
+    "The recall law of low rank holds at the vocabulary and width of a language model",
     """A language model's width holds many times its vocabulary in a sum of outer products: a rank
     of about 2 n log n / d is enough for half of it.""",
     predict=rc.on(memory.half_rank),

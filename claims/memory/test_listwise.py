@@ -71,7 +71,7 @@ listwise = measuring(
 
 capacity = listwise(
     "C.listwise-capacity",
-    "The number of pairs that some linear memory retrieves listwise",
+    "The best linear memory lists 0.96 to 1.18 times the predicted pairs",
     """Some d by d matrix raises every own score above the average of its top competitors up to n =
     alpha_c(r) d^2 pairs, a multiple of the parameters without a logarithm; none does beyond. At
     finite d angles are those of unit vectors.""",

@@ -87,7 +87,7 @@ by_training = measuring(
 
 capacity = storable(
     "C.optimal-capacity",
-    "The number of pairs that the best linear memory stores",
+    "The best linear memory stores the predicted number of pairs, within 5%",
     """All of n random pairs can be stored by some d by d matrix up to the n at which the distance
     of a random vector from the normal cones uses up the d^2 parameters: linear in the number of
     parameters only up to logarithms, which at these sizes lower the exponent in d from 2 to about
@@ -155,7 +155,7 @@ decoupled_capacity = storable(
 
 decoupled_transition = storable(
     "C.decoupled-transition",
-    "How sharply the pairs become too many",
+    "The pairs become too many as sharply as predicted",
     """The conic kinematic formula gives not only where the transition is but how wide: the
     fluctuations of the intrinsic volumes of n independent cones.""",
     source=rc.Source("C", "C2"),
@@ -249,7 +249,7 @@ trained_capacity = by_training(
 
 published_line = by_training(
     "B.linear-memory-line",
-    "The published figure's line d^2 = 1.3 N log N",
+    "The published line d^2 = 1.3 N log N describes the smallest memories",
     """The number N of pairs that a trained linear memory of dimension d stores with 99% accuracy
     lies on the line d^2 = 1.3 N log N.""",
     source=rc.Source("B", "B8", provenance="reported", reference=REFERENCE),

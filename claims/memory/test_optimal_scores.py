@@ -11,7 +11,7 @@ from simulation.memory import optimal as measured
 from theory.memory import optimal as theory
 
 RIDGE = 1e-4
-"""So small that the memory is the one of largest margin, relative to its norm."""
+"""Ridge, relative to the memory's norm, so small that the memory is the one of largest margin."""
 NEAR = rc.grid(dim=12, associations=34, own_competitors=(False, True))
 
 scores_claim = partial(

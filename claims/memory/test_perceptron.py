@@ -57,7 +57,7 @@ def cover_count(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 cover_share = labelled(
     "G.cover-share",
-    "The probability that random labels are linearly separable",
+    "Random labels are linearly separable with the predicted probability, to within 0.1",
     """Random labels of n patterns are separable with the probability that at most d - 1 of n - 1
     coins come down heads.""",
     source=rc.Source("G", "G1"),
@@ -72,7 +72,7 @@ cover_share = labelled(
 
 cover_capacity = labelled(
     "G.cover-capacity",
-    "A perceptron separates two patterns a weight",
+    "A perceptron separates two patterns per weight",
     """Up to 2 patterns a weight, 2 bits a weight, some real weights give random labels, and beyond
     none do.""",
     source=rc.Source("G", "G1", "G2"),

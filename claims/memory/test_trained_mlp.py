@@ -81,7 +81,7 @@ def line_claim(
 
 trained_line = line_claim(
     "B.trained-mlp-line",
-    "Trained MLP memories with M = N: the published line md = 0.35 N log N",
+    "Trained MLP memories with M = N follow the published line md = 0.35 N log N",
     """A ReLU MLP of width m = 2 d trained on N associations with as many outputs gets 99% right in
     most runs at 4/5 of the published line, and in fewer than half at 5/4 of it.""",
     latex=r"m\,d = 0.35\,N\log N",
@@ -90,7 +90,7 @@ trained_line = line_claim(
 
 trained_line_few_outputs = line_claim(
     "B.trained-mlp-line-few-outputs",
-    "Trained MLP memories with M = 32: the published line md = 1.2 N",
+    "Trained MLP memories with M = 32 follow the published line md = 1.2 N",
     """With 32 outputs, whatever N, it gets 99% right in most runs at 4/5 of md/1.2, and in fewer
     than half at 5/4 of it.""",
     latex=r"m\,d = 1.2\,N",

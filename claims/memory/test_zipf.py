@@ -90,7 +90,7 @@ AMPLE = zipf.CUTOFF.searched(
 
 cutoff = with_fresh(
     "C.zipf-cutoff-error",
-    "Error of storing the P most frequent tokens alike",
+    "Storing the P most frequent tokens alike leaves the predicted error, within 10%",
     """Tokens stored alike are recalled until their number P makes the noise P/(M d) of order one
     over a logarithm; the error has a minimum at a multiple of d/log d.""",
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q(x)),\quad q = 1\{x\le P\},\quad"
@@ -146,7 +146,7 @@ cutoff_exponent = stored(
 
 power_weights = with_fresh(
     "C.zipf-power-error",
-    "Error of storing tokens with weights p^rho",
+    "Storing tokens with weights p^rho leaves the predicted error, within 10%",
     """Weights p^rho, as gradient steps give, store every token, the frequent ones so strongly that
     they drown the others: a token is recalled while its weight exceeds the common noise.""",
     predict=rc.on(zipf.power_error),

@@ -60,7 +60,7 @@ def late(odds: facts.Odds, clock: Sequence[float]) -> Tensor:
 
 
 SLOW = settled("gradient", "spectral", past=5)
-"""With time for replicates that learn more slowly than on the manifold."""
+"""Flows that leave time for replicates that learn more slowly than on the manifold."""
 slowly = partial(beyond, cells={"standard": SLOW})
 """A claim on these cells, of a median: it needs no moment of the times."""
 
@@ -155,7 +155,7 @@ BATCHES = (
 
 batches = measuring(lambda cell, block: stepped_ratio(cell, block, cell["flow"]), beyond)(
     "D.beyond-batches",
-    "Mini-batches in place of the population: a quarter of the pairs, or as many as there are",
+    "Mini-batches instead of the population: a quarter of the pairs, or as many as there are",
     "population: mini-batches",
     "On mini-batches the mean ratio of the learning times is that of the flow.",
     regime="SGD of 16 pairs a step at a rate of 1, polar factors of gradients of 64 pairs at 0.1; "
@@ -166,7 +166,7 @@ batches = measuring(lambda cell, block: stepped_ratio(cell, block, cell["flow"])
 
 muon = measuring(lambda cell, block: stepped_ratio(cell, block, "muon"), beyond)(
     "D.beyond-muon",
-    "Muon: Newton-Schulz in place of the polar factor, momentum, batches",
+    "Muon: Newton-Schulz instead of the polar factor, momentum, batches",
     "spectral flow: Muon",
     "Muon as it is used has the mean ratio of the learning times of spectral flow.",
     source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),

@@ -58,7 +58,7 @@ PRECISE = decaying(*common.LARGE, until=(1e6, 1e9), weights="reduced")
 
 gradient_decay = measuring(late_error, flow_claim)(
     "D.gradient-decay",
-    "Under gradient flow errors fall slowly, with a constant that is known",
+    "Under gradient flow errors fall slowly, with a known constant",
     """Under gradient flow the probability of a wrong subject, or of a wrong relation, falls as a
     constant over T log T.""",
     source=rc.Source("D", "D3", provenance="derived", reference=common.REFERENCE),

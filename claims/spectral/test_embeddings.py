@@ -25,7 +25,7 @@ from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.md"
 RUNS = {"gradient": 150.0, "spectral": 5.0, "sign": 1.5}
-"""How long each flow runs: about as long as it learns."""
+"""Duration of each flow: about as long as it learns."""
 
 
 def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:

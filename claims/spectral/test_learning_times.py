@@ -127,7 +127,7 @@ gradient_ratio = ratio_in(300)(
 
 gradient_exponents = ratio_in(300)(
     "D.gradient-exponents",
-    "How the ratio under gradient flow grows with S and falls with R at sizes that can be run",
+    "At sizes that can be run, gradient flow's ratio grows with S and falls with R as predicted",
     """At finite size the ratio grows more slowly than the root of S/R: the slower part starts
     nearer to its goal in logarithms, and the faster one takes longer to saturate.""",
     source=rc.Source("D", "D1", provenance="derived", reference=REFERENCE),

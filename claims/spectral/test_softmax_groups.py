@@ -53,7 +53,7 @@ flowing = measuring(flowed_in_groups, exact)
 
 gradient_many = flowing(
     "F.gradient-many",
-    "Gradient flow on 100,000 items, in closed form",
+    "A closed form gives the loss of gradient flow on 100,000 items",
     "An item's lead follows its own equation, however many items there are.",
     source=derived("F1", "F3"),
     predict=EXCESS,

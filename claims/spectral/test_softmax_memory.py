@@ -59,7 +59,7 @@ GRADIENT = (
 
 gradient_flow = flowing(
     "F.gradient-flow",
-    "Gradient flow in closed form: frequent items first, one number an item",
+    "Gradient flow learns frequent items first, by a closed form with one number per item",
     "An item's lead q grows as e^q - 1 + (K - 1) q = K p t, and with noise to log(c K/alpha).",
     source=derived("F1"),
     predict=EXCESS,
@@ -77,7 +77,7 @@ gradient_flow = flowing(
 
 gradient_constant = flowing(
     "F.gradient-constant",
-    "An item's loss under gradient flow: 1/(p t), with the constant 1 - 1/K",
+    "Under gradient flow an item's loss falls as 1/(p t), with the constant 1 - 1/K",
     "Without noise an item's loss falls as (1 - 1/K)/(p_j t), the total as K/t times that.",
     source=derived("F1"),
     predict=lambda cell: (cell["items"] - 1) / cell["time"],
@@ -261,7 +261,7 @@ floor_claim = measuring(floor, exact)
 
 muon_floor = floor_claim(
     "F.muon-floor",
-    "With noise Muon ends in an oscillation, at an excess that is known",
+    "With noise Muon ends in an oscillation, at a known excess",
     "From T* on the loss oscillates at an excess over the labels' entropy.",
     source=derived("F2"),
     predict=rc.on(theory.spectral_floor),
