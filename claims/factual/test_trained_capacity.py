@@ -147,8 +147,9 @@ reference_line = to_99(
         "standard": at_edges(16, **SHORT),
         "full": [cell for dim in (64, 128) for cell in at_edges(dim, **PUBLISHED)],
     },
-    replicates=(20, 80),
-    why="the sizes next to the crossing that twenty runs tell apart: 11^2 facts, which most "
+    replicates=(24, 96),
+    block={"standard": 12, "full": 24},
+    why="the sizes next to the crossing that two dozen runs tell apart: 11^2 facts, which most "
     "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "
     "many splits, the line is above all that this split stores at d = 16",
 )

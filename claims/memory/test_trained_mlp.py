@@ -14,7 +14,7 @@ from theory.memory import mlp
 CODE = "the paper's released code: mlp_sweep.py and its plots"
 PUBLISHED = rc.Source("B", "B2", "B8", provenance="reported", reference=CODE)
 LINE_REASON = """The line is drawn by eye through capacities over three decades: a quarter off, on
-    logarithmic axes, is the thickness of its points. {} A rung is decided by twenty runs
+    logarithmic axes, is the thickness of its points. {} A test size is decided by two dozen runs
     that agree."""
 LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (published: more than
     99%). d = 8, in other tiers to 16 (published: 8 to 90); the axis md is half of the weights."""
@@ -59,8 +59,8 @@ def line_claim(
         },
         rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="associations", rising=False),
         why=LINE_REASON.format(pilots),
-        replicates={"standard": (20, 160), "full": (20, 640)},
-        block={"standard": 20, "full": 5},
+        replicates={"standard": (12, 192), "full": (12, 768)},
+        block={"standard": 12, "full": 4},
         controls=(
             rc.at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
             rc.Control(
