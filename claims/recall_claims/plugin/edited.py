@@ -72,10 +72,10 @@ class Edits:
         return f"since commit {self.commit}, {words}" * bool(self.commit)
 
     def lines(self, judged: Iterable[str]) -> Iterator[str]:
-        """Name each edited formula, and the claims that depend on it, judged here or not."""
+        """Name edited formulas, and the claims that depend on them, judged here or not."""
         edited = sorted(name for name in self.names if "theory" in name[0].split("."))
         formulas = {(one.module, one.name) for one in predictions()}
-        seen, lines = {*judged}, list[str]()
+        seen, alike = {*judged}, dict[str, list[str]]()
         for name in edited:
             takes = [c for c in self._claims if name in self.of(c.predict)]
             plants = [c for c in self._claims if name in self.of(*(o.predict for o in c.controls))]
@@ -83,13 +83,14 @@ class Edits:
             left = listed(f"{c.id}{_tiers(c)}" for c in takes if c.id not in seen)
             told = [f"judged here: {here}"] * bool(here) + [f"not judged here: {left}"] * bool(left)
             if not takes:
-                told = ["no claim takes it for its prediction"]
+                told = ["no claim predicts with it"]
                 told += [f"controls do: {listed(c.id for c in plants)}"] * bool(plants)
             if takes or plants or name in formulas:  # else it is a text, or a regime
-                lines.append(f"edited since {self.commit}: {'.'.join(name)}; {'; '.join(told)}")
-        yield from lines[:SHOWN]
-        if len(lines) > SHOWN:
-            yield f"{len(lines) - SHOWN} edited formulas more"
+                alike.setdefault("; ".join(told), []).append(".".join(name))
+        for told_of, group in [*alike.items()][:SHOWN]:
+            yield f"edited since {self.commit}: {listed(group)}; {told_of}"
+        if len(alike) > SHOWN:
+            yield f"{len(alike) - SHOWN} groups of edited formulas more"
 
     def _git(self, *arguments: str) -> str | None:
         command = ["git", *arguments]

@@ -94,7 +94,7 @@ def test_what_is_edited_is_told_with_the_claims_that_depend_on_it(
     file.write_text(changed, encoding="utf-8")
     one, two = edits._claims
     here = "judged here: T.one; not judged here: T.two (in standard, full)"
-    alone = "no claim takes it for its prediction"
+    alone = "no claim predicts with it"
     assert list(edits.lines(["T.one"])) == [
         f"edited since HEAD: edited_paper.theory.FACTOR; {here}",
         f"edited since HEAD: edited_paper.theory.alone; {alone}",
