@@ -94,5 +94,8 @@ def _direction_error(
     stored = float(memory.norm()) + 1e-6 * output * float(features.norm(dim=1).max())
     spectral = float(layer.weights[r].norm()) / layer.width**0.5
     readout = output * stored * float(slopes.abs().max()) * spectral
-    scale = float(covariances.norm(dim=(1, 2)).mean()) * readout
+    # A covariance may cancel, too, down to 0. A sum of products of at most 450 factors and terms is
+    # off by 450 times 2^-53 of their sizes, 5e-14, here and in torch: 1e-13, 1e-5 of ROUNDING.
+    sizes = float((keys.norm(dim=2) * (values.norm(dim=2) + means.norm(dim=1)[:, None])).mean())
+    scale = (float(covariances.norm(dim=(1, 2)).mean()) + 1e-5 * sizes) * readout
     return float(2 * scale * (math.expm1(2 * logit_bound) + ROUNDING))

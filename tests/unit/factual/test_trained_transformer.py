@@ -141,21 +141,26 @@ def best(seeds: list[int], rates: list[float], **changes: float) -> tt.Trained:
     return tt.train_best(generators(*seeds), SMALL, learning_rates=rates, **options)
 
 
-@pytest.mark.parametrize(("target", "reach"), [(0.0, {3}), (0.5, {0, 1, 2, 3}), (2.0, {0})])
+@pytest.mark.parametrize(("target", "least", "most"), [(0.0, 18, 18), (None, 9, 17), (2.0, 0, 0)])
 def test_the_first_rate_that_reaches_the_target_counts_or_else_the_best(
-    target: float, reach: set[int]
+    target: float | None, least: int, most: int
 ) -> None:
+    """No target is the median of what 18 trainings to the end reach: half of them, or more, for
+    a model that has reached it leaves."""
     rates, seeds = [0.01, 0.1, 0.03], [1, 2, 3, 4, 5, 6]
+    if target is None:
+        ends = [run(seeds, SMALL, learning_rate=rate, target=2.0) for rate in rates]
+        target = float(np.median([end.accuracy for end in ends]))
     each = [run(seeds, SMALL, learning_rate=rate, target=target) for rate in rates]
     found = best(seeds, rates, target=target)
-    counted = set()
+    counted = []
     for model in range(6):
         reached = [tried for tried in each if tried.accuracy[model] >= target]
         first = max(each, key=lambda tried: tried.accuracy[model]) if not reached else reached[0]
-        counted.add(len(reached))
+        counted.append(len(reached))
         assert found.accuracy[model] == first.accuracy[model]
         assert found.steps[model] == first.steps[model]
-    assert counted == reach
+    assert least <= sum(counted) <= most
     alone = best(seeds, rates[:1], target=target)
     assert torch.equal(alone.accuracy, each[0].accuracy)
 
