@@ -1,4 +1,4 @@
-"""Shared parts of the claims of several rooms: tables of cells, and families of claims."""
+"""Shared parts of the claims in several folders: tables of cells, and families of claims."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace

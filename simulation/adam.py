@@ -60,7 +60,7 @@ class Adam:
         self._group(self._groups[0][2][0])
 
     def _group(self, taken: torch.Tensor) -> None:
-        """Note where each rate begins and ends, after so many steps."""
+        """Group neighbouring models of one rate, each group with the number of steps taken."""
         self._groups, first = [], 0
         for rate, same in groupby(self._rates):
             part = slice(first, first := first + len(list(same)))

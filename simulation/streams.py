@@ -223,7 +223,7 @@ class Streams(Sequence[np.random.Generator]):
         self._waiting.append((words, use))
 
     def _move(self) -> None:
-        """Move the words that wait in one copy, and use them in their order."""
+        """Copy all waiting words to the device at once, and use them in order."""
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return

@@ -90,13 +90,13 @@ def run_pytest(
     """Run `python -m pytest` in a folder.
 
     Args:
-        folder: the current one of the new process.
+        folder: current folder of the new process.
         arguments: of pytest.
         environment: of the new process, whole; its PYTHONPATH is obeyed.
-        seconds: after which the process is killed.
+        seconds: time after which the process is killed.
 
     Raises:
-        TimeoutError: it was killed; the message ends with what it printed.
+        TimeoutError: the process was killed; the message ends with its output.
     """
     with tempfile.TemporaryDirectory() as scratch:
         printed = Path(scratch) / "printed"

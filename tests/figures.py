@@ -68,7 +68,7 @@ def _record(file: str) -> Record:
 
 
 def only(values: Iterable[Any]) -> Any:
-    """The one value that all of them are."""
+    """Return the value that all of them share."""
     first, *others = values
     if any(other != first for other in others):
         raise ValueError("there are several values")

@@ -1,6 +1,6 @@
-"""Assumptions of paper B's theorems, relaxed one at a time. Exploratory: fails no run.
+"""Assumptions of paper B's theorems, relaxed one at a time: verdicts here fail no run.
 
-Sizes, steps and rates were chosen by pilots of the flows, which involve no chance.
+Sizes, steps and rates were chosen in pilot runs of the flows, which draw no random numbers.
 """
 
 from collections.abc import Callable
@@ -143,7 +143,7 @@ learned_embeddings_plateau, learned_embeddings_order = stages(
 )
 adam_plateau, adam_order = stages(
     "adam",
-    "Adam in place of gradient descent",
+    "Adam instead of gradient descent",
     "gradient descent: Adam",
     lambda cell, block: descended(facts(cell, block), rate=1e-3, optimiser="adam"),
     model="With Adam",

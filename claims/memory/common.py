@@ -15,7 +15,7 @@ def draw(cell: rc.Cell, block: rc.Block) -> linear.Associations:
 def majority(share: torch.Tensor) -> torch.Tensor:
     """1 where a share of (R,) is above one half, 0 where it is below, 1/2 at a tie.
 
-    Its mean crosses 1/2 where the median share does. Memories of many pairs agree nearly all on the
-    side, so few of them decide it, where the share itself would take hundreds.
+    Its mean crosses 1/2 where the median share does. Nearly all memories of many pairs are on the
+    same side, so a few decide it; a mean of the share itself would need hundreds.
     """
     return (torch.sign(share - 0.5) + 1) / 2

@@ -22,7 +22,7 @@ LEARNED = 0.1
 """Probability of being wrong."""
 STEPS = {"gradient": 400, "spectral": 50}
 """Within the duration of `SLOW`, most of which no replicate needs. Where 50 steps of gradient flow
-in place of 80 last until it has learned on the manifold, one draw of Gaussian embeddings in 2,000
+instead of 80 last until it has learned on the manifold, one draw of Gaussian embeddings in 2,000
 is unstable; with 40, 30 and 20 steps 1, 8 and 75 of 512 were."""
 
 

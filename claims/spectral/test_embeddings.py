@@ -32,8 +32,9 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     """Distance between two runs from the same matrices, relative to the largest entry,
     (replicates,).
 
-    One has one-hot embeddings; the other the same start in random orthonormal embeddings, and its
-    result is turned back. The start is off the manifold, so that no symmetry of the task helps.
+    One run has one-hot embeddings. The other has the same start in random orthonormal embeddings,
+    and its result is turned back. The start is off the manifold, so that no symmetry of the task
+    helps.
     """
     s, r = cell["subjects"], cell["relations"]
     streams = block.draw(Streams, {})

@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     a_file(compare, "old", BASELINE)
     a_file(compare, "file", LATEST)
     compare.add_argument("--markdown", action="store_true", help="as Markdown, for a comment")
-    names = "file with the names of other changed files, each ended by a zero byte"
+    names = "file with the output of `git diff --name-only -z`: other changed files"
     compare.add_argument("--files", type=Path, default=os.devnull, help=names)
     commands.add_parser("schema", help="print the JSON schema of the record")
     return parser

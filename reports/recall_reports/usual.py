@@ -193,7 +193,7 @@ def _mean(claim: ClaimRow, component: ComponentRow) -> Usual | None:
 def _share(
     share: float, count: int, expected: float, component: ComponentRow, *, ratio: bool
 ) -> Usual | None:
-    """Wilson's interval and his test, of a share less or over its prediction."""
+    """Wilson's interval and test, for a share minus, or divided by, its prediction."""
     if ratio and expected < 0:
         return None
 

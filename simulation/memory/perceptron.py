@@ -36,13 +36,13 @@ def separable(patterns: Floats) -> bool:
 
 
 def random_labels(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
-    """(R,): 1 where some weights are right on all patterns, else 0."""
+    """Return 1 where some weights classify every pattern rightly, else 0, (R,)."""
     found = [separable(points) for points in Streams(rngs).normal(patterns, dim).numpy()]
     return torch.tensor(found, dtype=torch.float64)
 
 
 def dichotomies(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
-    """(R,): how many of all 2^n labels some weights give, with their opposites."""
+    """Count the labellings, of all 2^n, that some weights give, (R,)."""
     found = []
     for points in Streams(rngs).normal(patterns, dim).numpy():
         signs = ((1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=patterns - 1))

@@ -158,11 +158,12 @@ def several_steps(
     Args:
         rngs, dim, items, exponent, device, dtype: as above.
         steps: how many.
-        rule: what the memory adds: the polar factor of that ("spectral"), that over its largest
-            singular value ("gradient"), or the paper's `regularised` one ("regularised").
-        rate: if given, the gradient is the exact one of the whole softmax, and this times sqrt(d)
-            the size of a step, on which it depends.
-        batch: samples of a step, which are drawn afresh for each; None for the population.
+        rule: matrix that a step adds: the polar factor of the gradient ("spectral"), the gradient
+            over its largest singular value ("gradient"), or the paper's `regularised` polar
+            factor ("regularised").
+        rate: if given, each step has size rate * sqrt(d), along the exact gradient of the whole
+            softmax at the current memory.
+        batch: samples per step, drawn afresh for each step; None for the population.
 
     Returns:
         Number of items recalled, and the probability of all others, each (R, steps).

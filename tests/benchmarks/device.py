@@ -30,11 +30,12 @@ TABLE = f"""# What a GPU would wait for
 
     python -m tests.benchmarks.device > tests/benchmarks/DEVICE.md
 
-Counted on the CPU, in a block of two replicates of the claim's cheapest tier: copies to the GPU and
-back, synchronisations (all that the host waits for, downloads included) and kernels. The budget is
+The table counts copies to the GPU and back, synchronisations (waits of the host, downloads
+included) and kernels. It counts them on the CPU, in a block of two replicates of the claim's
+cheapest tier. The budget is
 {UPLOADS} uploads, {DOWNLOADS} download and {LOOKS} synchronisation, and as much again for every
-{KERNELS} kernels; nothing may grow with the replicates. What is over budget has its reason in
-`tests/benchmarks/device.py`.
+{KERNELS} kernels; nothing may grow with the replicates. `tests/benchmarks/device.py`
+gives the reason for each claim over budget.
 
 | claim | uploads | downloads | synchronisations | kernels | over budget |
 |---|---|---|---|---|---|"""

@@ -1,6 +1,7 @@
-"""Try whether predictions keep the errors that they state, at random points of their regimes.
+"""Test whether predictions keep their stated errors, at random points of their regimes.
 
-`python -m tests.calibration` prints a table, and fails if one does not (`stated_errors.py`).
+`python -m tests.calibration` prints a table, and fails if a prediction misses its error
+(`stated_errors.py`).
 Certificates of claims are made by `python -m recall_claims certify`.
 """
 

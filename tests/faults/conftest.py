@@ -115,7 +115,7 @@ def until(holds: Callable[[], bool], seconds: float = 240) -> bool:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of another process: without what an outer pytest has put there."""
+    """Environment of another process, without the variables that an outer pytest set."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
     return {**inherited, "PYTHONPATH": LIBRARY, "COLUMNS": "200", **more}
 
@@ -169,7 +169,7 @@ class Suite:
         return Result(int(ended), captured.out + captured.err)
 
     def arguments(self, *options: str) -> list[str]:
-        """Serial unless they say otherwise, since workers have to load torch."""
+        """Arguments of a run, serial unless options differ: workers have to load torch."""
         chosen = {"--executor", "-n"}.intersection(options)
         return [self.file, *(() if chosen else ("--executor", "serial")), *options]
 

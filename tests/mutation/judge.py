@@ -122,9 +122,9 @@ def _caught(claim: Claim, verdict: Verdict) -> bool:
 
 @contextmanager
 def falsified(mutant: Mutant | None, *names: str) -> Iterator[dict[str, Claim]]:
-    """The claims of these ids, of files executed again under the falsified theory.
+    """The claims of these ids, from files executed again under the falsified theory.
 
-    Numbers that one theory left in caches are not left to another.
+    Caches are emptied before and after, so that no number of one theory reaches another.
     """
     files = {imported()[name].module for name in names}
     with pytest.MonkeyPatch.context() as patch:

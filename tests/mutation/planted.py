@@ -240,7 +240,7 @@ def bounded(share: float) -> float:
 
 
 def without_shared_direction(found: Any, load: float) -> Any:
-    """Interference but for the direction that all tokens share."""
+    """Interference without the direction that all tokens share."""
     counts, weights = found.counts, found.count_weights
     between = float(weights @ counts**2) - float(weights @ counts) ** 2
     return replace(found, variance=found.variance - between / load**2)

@@ -1,4 +1,4 @@
-"""Strategies that tests of many rooms draw from."""
+"""Strategies that tests in many folders draw from."""
 
 import itertools
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Refusals of functions of all rooms, and the message of each.
+"""Bad arguments of functions in all folders, and the message that each gives.
 
 A row is the call as a user would write it and a part of the message.
 """

@@ -22,7 +22,7 @@ ASKS_ITSELF = {
 
 
 def full_name(entry: Prediction) -> str:
-    """Module and name: some laws of different rooms have the same name."""
+    """Module and name: some laws in different folders have the same name."""
     return f"{entry.module}.{entry.name}"
 
 

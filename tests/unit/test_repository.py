@@ -1,4 +1,4 @@
-"""Parts that a stranger relies on: links, citations, rights of workflows, rooms and examples."""
+"""Parts that a stranger relies on: links, citations, rights of workflows, folders and examples."""
 
 from __future__ import annotations
 

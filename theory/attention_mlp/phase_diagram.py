@@ -54,8 +54,8 @@ class Requirement:
 def binding(problem: MlpProblem) -> Requirement:
     """The binding condition; the problem's own ``width`` does not matter.
 
-    A condition that no width meets comes before any that some width meets; among those, coverage
-    first, then localisation, then the recall cap.
+    Conditions that no width meets come first: coverage, then localisation, then the recall cap. If
+    there is none, the condition that needs the largest width binds.
     """
     if -math.expm1(-problem.load) < 0.5:
         return Requirement("coverage", math.inf)

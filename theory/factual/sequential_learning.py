@@ -20,7 +20,7 @@ norm of the deviation of $V_z(0)$ from its mean,
 $$ \dot q = \frac{2\lambda K\sqrt{q^2+b^2/4c}}{K-1+e^q}, \quad q(0)=0; \qquad
    K_R=R,\ c_R=D\tfrac{R-1}R; \quad K_S=D,\ c_S=R\tfrac{D-1}D. $$
 
-The two do not see each other, and each is solved in closed form, up to terms of order $b$:
+The two equations are independent, and each is solved in closed form, up to terms of order $b$:
 
 $$ t(q) = \frac1{2\lambda}\left[\operatorname{arsinh}\frac{2\sqrt c\,q}b
         + \frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]. $$

@@ -65,7 +65,7 @@ def fano_bits(*, facts: float, outputs: int, accuracy: float) -> float:
         accuracy: mean share of facts that come out right, from 1/outputs to 1.
 
     Raises:
-        ValueError: senseless sizes.
+        ValueError: sizes or accuracy out of range.
 
     >>> fano_bits(facts=4, outputs=2, accuracy=1.0)
     4.0
@@ -83,7 +83,7 @@ def accuracy_ceiling(*, facts: int, outputs: int, bits: float) -> float:
     """Largest mean accuracy of any memory of these bits, 1 - delta: the inverse of `fano_bits`.
 
     Raises:
-        ValueError: senseless sizes.
+        ValueError: sizes or accuracy out of range.
     """
     _check(facts, outputs, bits)
     if bits >= facts * math.log2(outputs):
@@ -104,7 +104,7 @@ def loss_floor(*, facts: int, outputs: int, bits: float) -> float:
     """Least mean cross-entropy, in nats, of any memory of these bits.
 
     Raises:
-        ValueError: senseless sizes.
+        ValueError: sizes or accuracy out of range.
     """
     _check(facts, outputs, bits)
     return max(math.log(outputs) - bits * math.log(2) / facts, 0.0)
@@ -122,7 +122,7 @@ def random_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
     Exact.
 
     Raises:
-        ValueError: senseless sizes.
+        ValueError: sizes or accuracy out of range.
     """
     _check(facts, outputs, bits)
     below = stats.binom.cdf(np.arange(facts), facts, 1 / outputs)

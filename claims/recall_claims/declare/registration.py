@@ -38,7 +38,7 @@ FINE = 50
 
 
 def registration(claim: Claim, tier: str) -> str:
-    """SHA-256 of what a claim's verdict in a tier was fixed by beforehand, as 16 hex digits.
+    """SHA-256 of all that a claim fixes in a tier before evidence is drawn, 16 hex digits.
 
     Raises:
         ClaimError: as of `declaration`.

@@ -1,4 +1,4 @@
-"""The file of a ledger: made, opened, checked and asked, with errors that name cause and remedy."""
+"""The file of a ledger: create, open, check and read it, with errors that name cause and remedy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def refuse_old() -> None:
     """Refuse an SQLite without strict tables.
 
     Raises:
-        LedgerError: Python has one.
+        LedgerError: this Python's SQLite is older than `OLDEST`.
     """
     if sqlite3.sqlite_version_info < OLDEST:
         raise LedgerError(
@@ -68,7 +68,7 @@ def refuse_old() -> None:
 
 
 def _is_shared(path: Path) -> bool:
-    """Whether other machines may write the file; SQLite's log ahead of it would lose what they do.
+    """Whether other machines may write the file: then a write-ahead log would lose their blocks.
 
     Where the system does not list its file systems, none is known to be shared.
     """

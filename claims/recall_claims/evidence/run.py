@@ -215,7 +215,7 @@ class Running:
 
     @property
     def path(self) -> float:
-        """Expected seconds of its longest chain of blocks, one a look; infinite if unknown."""
+        """Expected seconds of its longest chain of blocks, one per look; infinite if unknown."""
         costs, looks = self.settings.costs, len(self.steps)
         taken = looks if costs is None else costs.looks(self.claim.id, looks)
         return self.round.longest * max(1, taken - self.round.look.number)

@@ -61,10 +61,9 @@ def alone(claim: Claim, point: Cell) -> Claim:
 def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float = SECONDS) -> Probe:
     """Draw until the point fails at LEVEL, its estimate is inside, or time or replicates run out.
 
-    It gives up where the estimate, with a standard error more, is nearer to the region than
-    ``patience`` seconds of draws could resolve.
-
-    The draws follow from the seed, the claim and the point alone.
+    The search gives up if ``patience`` seconds of draws could not resolve the distance between the
+    region and the estimate, even one standard error farther out. The draws depend on the seed,
+    the claim and the point alone.
 
     Raises:
         ClaimError, ValueError: as of `alone`.

@@ -5,7 +5,7 @@ methods differ in what that rests on:
 
 * `Betting` is exact for observables of a declared range, at every number of replicates, and at all
   looks at once;
-* `Student` is right asymptotically; `python -m recall_claims certify` says how nearly;
+* `Student` is approximate, and `python -m recall_claims certify` computes how often it errs;
 * `Deterministic` is for simulations without chance, and uses no error budget.
 """
 

@@ -78,8 +78,8 @@ PATHS = tuple(name for name, (_, kind, _) in VALUED.items() if kind in ("FILE", 
 DRY_RUN = (
     "simulate nothing; print for each claim its cells, replicates, blocks in the ledger and to "
     "draw, and the seconds that these are expected to take. --dry-run=pilot also prints how many "
-    "replicates decide a claim, and simulates 128 of one that the baseline lacks, or its first "
-    "look, on draws that no verdict uses"
+    "replicates would decide each claim; if the baseline lacks the claim, it simulates the first "
+    "look, or 128 replicates if those are more, with random numbers that no verdict uses"
 )
 
 

@@ -33,7 +33,7 @@ PILOT = 128
 def print_plan(
     claims: Sequence[Claim], forecast: Forecast, console: Console, *, pilot: bool = False
 ) -> None:
-    """Print a table of those claims with cells in the tier, and what they take together.
+    """Print a table of the claims that have cells in the tier, and the cost of all together.
 
     Args:
         forecast: says what the claims take.
@@ -124,7 +124,7 @@ def _needed(claim: Claim, forecast: Forecast) -> str:
 
 
 def _piloted(claim: Claim, settings: Settings) -> tuple[Sequence[Component], int]:
-    """Components of a pilot, on draws that no verdict ever reads, and its replicates."""
+    """Components of a pilot, on random numbers that no verdict uses, and its replicates."""
     tier, block = settings.tier, claim.block_size(settings.tier)
     level = settings.alpha_of_look(claim)
     count = -(-max(PILOT, claim.replicates[tier][0]) // block) * block

@@ -196,8 +196,8 @@ class Hunt(Struct, kw_only=True):
 class ClaimRow(Struct, kw_only=True):
     """One claim and its outcome.
 
-    `reason` says why a claim was not run, what broke, or why its data say nothing; else why a
-    verdict is what it is follows from the components and controls. `headline` is the index of the
+    `reason` says why a claim was not run, what broke, or why its data say nothing. Otherwise the
+    components and controls give the reason of the verdict. `headline` is the index of the
     component that speaks for all. `resolution` is the smallest error that the data would have
     refuted, on the rule's scale. `symbols` are the paper's letters for the parameters.
     `registration` is a hash of what was declared before the run. Ledger and baseline list `draws`

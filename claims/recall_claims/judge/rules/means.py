@@ -28,9 +28,9 @@ Map = Callable[[Any], Any]
 
 
 class Means(Rule):
-    """A component per cell, or per group of cells averaged by replicate: the mean of an observable.
+    """A rule about the mean of an observable, per cell or per group of cells averaged by replicate.
 
-    What rules about such means share; their fields are their own.
+    Subclasses declare the fields.
     """
 
     region: Region
