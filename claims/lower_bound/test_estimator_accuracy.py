@@ -119,8 +119,8 @@ LARGE_VOCABULARIES = table(
         "standard": LARGE_VOCABULARIES[:2],
         "full": LARGE_VOCABULARIES[1:],
     },
-    replicates={"smoke": (48, 192), "full": (16, 64)},
-    block={"smoke": 24, "full": 16},
+    replicates={"smoke": (96, 192), "full": (16, 64)},
+    block={"smoke": 32, "full": 16},
     rule=rc.MeanDifference(rc.Region(-0.03, 0.03)),
     why="The theory states an error of 0.015 for V >= 256; the rest is what 2048 queries resolve.",
     controls=(

@@ -37,7 +37,7 @@ LENGTHS = rc.Regime(
         "smoke": rc.grid(**SIZES, length=16, activation="relu"),
         "standard": rc.grid(**SIZES, length=(4, 8, 16), activation="relu"),
     },
-    replicates=64,
+    replicates=128,
     rule=rc.MeanRatio(rc.Region(0.85, 1.0), method=rc.Student(spent=0.25)),
     why="""Above 1 the bound would be violated; features of higher order mix into the d
         leading directions and take 5 to 10% in pilots under seeds of 1000 and above.""",
@@ -67,7 +67,7 @@ def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
         "smoke": rc.grid(**SIZES, length=(4, 16), activation="relu"),
         "standard": rc.grid(**SIZES, length=(4, 8, 16), activation=("relu", "gelu")),
     },
-    replicates=(32, 128),
+    replicates=(64, 128),
     rule=rc.Exponents(width.EXPONENTS, half_width=0.12),
     why="Corrections of higher order are of relative size 1/L.",
     controls=(

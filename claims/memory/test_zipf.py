@@ -105,7 +105,7 @@ cutoff = with_fresh(
     why="""The theory treats a label's score as normal and its overlaps to leading order, and states
         5% of the error for it. The rest is statistical; a t rule, because tests that are exact
         would ask for 2,500 replicates where the error is a twentieth.""",
-    replicates={"smoke": (256, 1024), "full": (512, 4096)},
+    replicates={"smoke": (512, 1024), "full": (512, 4096)},
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
         SQUARE,

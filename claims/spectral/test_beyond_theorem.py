@@ -217,7 +217,7 @@ batches_decay = measuring(lambda cell, block: decay_rate(cell, block, "spectral"
     regime="polar factors of gradients of 64 pairs at a rate of 0.05, when the flow goes from an "
     "error of 1e-2 to one of 1e-4",
     cells={"standard": falling(0.05)},
-    replicates=(32, 256),
+    replicates=(64, 256),
 )
 
 muon_decay = measuring(lambda cell, block: decay_rate(cell, block, "muon"), decays)(

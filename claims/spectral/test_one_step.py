@@ -160,7 +160,7 @@ def far_more(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     rule=rc.MeanRatio(rc.Region(0.8, 1.25)),
     why="""Both counts grow as d^(1 + 1/(2a)) up to logarithms. The theory has 0.93 and 0.86 for
         their ratio at d = 64 and a = 1.5 and 2, and a slow drift to 1, at d = 160 for a = 1.5.""",
-    replicates=(64, 512),
+    replicates=(128, 512),
     controls=(
         rc.times(0.6, "fewer", "three fifths as many"),
         rc.times(1.5, "more", "half as many again"),
