@@ -16,6 +16,7 @@ from simulation.attention import (
     convergence,
     gradient_structure,
     localisation,
+    oracle,
     relaxed,
     sampling,
     three_steps,
@@ -139,6 +140,35 @@ def test_two_steps_on_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
             relaxed.localised(batch, []),
         ):
             assert found.tolist() == [share]
+
+
+def test_the_attention_step_may_see_other_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Label -1 makes the memory -5/3, so label 1 reads -5/3 times a covariance of 2/9 or -4/9.
+
+    A step on the second sequence alone finds its position in the first case and not in the other.
+    """
+    for tokens, share in (([0, 0, 1], 0.0), ([0, 1, 1], 1.0)):
+        second = one_sequence(tokens, 0)
+        monkeypatch.setattr(sampling, "fresh", lambda *_, test=second, **__: test)
+        assert relaxed.localised(second, []).tolist() == [1 - share]
+        assert relaxed.fresh_per_step(one_sequence([1, 0, 0], 0), []).tolist() == [share]
+
+
+def test_a_quieter_trigger_has_to_exceed_the_distance_of_two_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Token 1 with a trigger of 3 times the norm, against 3: found above a norm of 2/3."""
+    batch = one_sequence([0, 0, 1], 0)
+    monkeypatch.setattr(sampling, "fresh", lambda *_, **__: batch)
+    for norm, share in ((0.75, 1.0), (0.6, 0.0)):
+        assert relaxed.localised(relaxed.quieter(batch, norm=norm), []).tolist() == [share]
+
+
+def test_response_of_attention_to_one_sequence() -> None:
+    """A memory of 5/3 times the covariance, 20/9 or 2/9."""
+    for tokens, response in (([1, 0, 0], 100 / 27), ([0, 0, 1], 10 / 27)):
+        found = oracle.attention_response(one_sequence(tokens, 0))
+        assert found.item() == pytest.approx(response)
 
 
 def test_gradients_of_two_samples() -> None:
