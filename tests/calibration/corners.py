@@ -44,7 +44,6 @@ from recall_claims.hunt.campaign import why_not_hunted
 from recall_claims.hunt.corners import corners
 from recall_claims.hunt.probe import TIER, alone, task
 from recall_claims.hunt.search import reachable
-from recall_claims.judge.rules import Sample
 from recall_claims.model.errors import ClaimError, SimulationError
 from recall_claims.model.region import Component
 from tests.calibration.stated_errors import rows_in
@@ -190,15 +189,12 @@ def _last_look(corner: Corner, seed: int, end: float) -> Look[Decision]:
     steps = [FIRST // block * 2**n for n in range(LOOKS)]
     level = one.rule.alpha_of_look(ALPHA, len(steps))
 
-    def decided(evidence: tuple[Sample, ...], before: Decision | None) -> Decision:
-        return decide(one, evidence, level, before)
-
     def drawn(cell: Cell, blocks: Iterable[int]) -> list[Observations]:
         stream = f"corner {corner.point.id}"
         tasks = (task(corner.claim, cell, n, seed, "cpu", stream, block) for n in blocks)
         return [simulate(each).observations for each in tasks]
 
-    loop = looks(one.cells[TIER], steps, decided)
+    loop = looks(one.cells[TIER], steps, lambda seen, before: decide(one, seen, level, before))
     look = next(loop)
     while look.wanted and (look.decision is None or time.process_time() <= end):
         try:

@@ -28,10 +28,9 @@ import numpy as np
 
 from recall_claims import Cell
 from recall_claims.declare.registration import registration
-from recall_claims.evidence.looks import Decision, decide, looks
+from recall_claims.evidence.looks import decide, looks
 from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt.probe import TIER, task
-from recall_claims.judge.rules import Sample
 from recall_claims.model.regime import Values
 from recall_claims.model.region import Component, Verdict
 from tests.calibration.stated import Check, checks
@@ -133,10 +132,7 @@ def judged(check: Check, cell: Cell, seed: int, most: int) -> Point:
     stream, size = f"stated {registration(one, TIER)}", one.block_size(TIER)
     start = time.process_time()
 
-    def decided(evidence: tuple[Sample, ...], before: Decision | None) -> Decision:
-        return decide(one, evidence, level, before)
-
-    loop = looks(one.cells[TIER], steps, decided)
+    loop = looks(one.cells[TIER], steps, lambda seen, before: decide(one, seen, level, before))
     look = next(loop)
     while look.wanted and (look.decision is None or time.process_time() - start <= SECONDS):
         blocks = {
