@@ -47,8 +47,9 @@ def _unit(claim: ClaimRow, cell: CellRow, control: str | None = None) -> float |
     Only rules that locate one have controls that predict one.
     """
     given = cell.critical if control is None else cell.controls.get(control)
-    known = is_number(given) and given > 0 and (control is None or claim.rule.locates)
-    return given if known else None
+    if is_number(given) and given > 0 and (control is None or claim.rule.locates):
+        return given
+    return None
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, control: str | None) -> str:
