@@ -126,7 +126,7 @@ def _module_code(module: str) -> str:
     return without_docstrings(parsed(module))
 
 
-def without_docstrings(tree: ast.Module) -> str:
+def without_docstrings(tree: ast.AST) -> str:
     """The tree as text, after its docstrings are taken out of it."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(tree):

@@ -148,7 +148,7 @@ class ClaimSession:
         if self.progress is not None and decision is not None:
             claim = running.claim
             passes = recording.passes(claim, decision.verdict)
-            word = recording.said(decision.verdict, exploratory=claim.exploratory)
+            word: str = recording.said(decision.verdict, exploratory=claim.exploratory)
             word = phrases.AS_EXPECTED if passes and word == "REFUTED" else word
             told = f"{word} {claim.id} {figures.finding(recording.component(decision.headline))}"
             self.progress.decided(claim.id, told, passes=passes)
