@@ -340,7 +340,8 @@ def test_a_replay_line_works_where_pytest_was_called_and_keeps_the_ledger(
         *HOOKS, f"../{suite.file}", "--executor", "serial", "--ledger", str(path)
     ).text
     line = f"pytest ../{suite.file}::tiny.one --tier standard --seed 0 --report-dir reports/replay"
-    assert told.count(f"{line} --ledger '{path}'") == 2, "with the reasons, and with the verdicts"
+    # Where CI is set, pytest's own summary has it once more.
+    assert told.count(f"{line} --ledger '{path}'") >= 2, "with the reasons, and with the verdicts"
 
 
 REFUSING = """
