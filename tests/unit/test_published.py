@@ -1,6 +1,7 @@
-"""Figures and results that the papers' authors published agree with the theory here.
+"""The authors' own pictures, code and equations agree with the theory here.
 
-They are a third witness: neither our theory nor our simulations made them. A number may be off by
+They are a third witness: our simulations made none of them, though we ran the code of paper G and
+solved the equations of paper D. A number may be off by
 the error with which it was read, by three standard errors where it is a mean of runs, and by the
 prediction's own error. Nothing is drawn. `python -m tests.unit.test_published` prints the table of
 `claims/papers/published/README.md`, where the sources are.
