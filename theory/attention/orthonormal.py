@@ -281,7 +281,7 @@ def localisation(problem: Problem) -> float:
     own, own_weights = quadrature.merged(values, weights, 200)
     distractors = random_localisation.distinct_distractors(problem.length, problem.vocab_size)
     below = np.searchsorted(values, trigger[:, None] + own)
-    found = np.minimum(cumulative, 1.0)[below] ** distractors
+    found = (np.minimum(cumulative, 1.0) ** distractors)[below]
     return float(trigger_weights @ found @ own_weights / trigger_weights.sum())
 
 

@@ -123,7 +123,7 @@ def _below(
     kappa = dim * b * np.sqrt(square) / np.maximum(length - b**2, length / 2)
     law = cosine_weight * np.exp(kappa * cosine - np.abs(kappa) * cosine.max())
     law /= law.sum(axis=2, keepdims=True)
-    of_stored: Array = np.einsum("rxc,rbc,b->rx", below, law, unit_weight, optimize=True)
+    of_stored: Array = (below @ (unit_weight @ law)[..., None])[..., 0]
     return of_stored, below @ cosine_weight, (scale_weight, score_weight)
 
 
