@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import importlib.util
 import json
 import keyword
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import resources
 from pathlib import Path
 from time import time
@@ -22,6 +21,7 @@ from recall_claims import parse
 from recall_claims.model.errors import LedgerError, SimulationError
 from recall_claims.model.papers import papers
 from recall_reports.record.errors import ReportError
+from recall_reports.record.spelling import CommandLine, meant, meant_in
 from recall_reports.record.text import clean
 
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
@@ -81,7 +81,9 @@ def _certify(options: argparse.Namespace) -> int:
     from recall_claims.certify import command
     from recall_claims.plugin.collecting import collected
 
-    return command.main(options, collected(options.folder))
+    claims = collected(options.folder)
+    _refuse_nobody(options.k, [claim.id for claim in claims], options.folder)
+    return command.main(options, claims)
 
 
 def _data(options: argparse.Namespace) -> int:
@@ -92,8 +94,7 @@ def _data(options: argparse.Namespace) -> int:
 
     claims = {claim.id: claim for claim in collected(options.claims)}
     if options.claim not in claims:
-        near = difflib.get_close_matches(options.claim, claims)
-        hint = f" (did you mean {' or '.join(near)}?)" * bool(near)
+        hint = meant(options.claim, claims, 3)
         raise ValueError(f"{options.claims} has no claim {options.claim!r}{hint}")
     claim, settings = claims[options.claim], Settings(options.tier, parse.seed(options.seed))
     out = options.out or Path(f"{claim.id}.csv")
@@ -127,6 +128,7 @@ def _check(options: argparse.Namespace) -> int:
         raise ReportError(f"{options.record}: larger than any record ({LARGEST_RECORD} bytes)")
     record = files.load(options.record)
     claims = {claim.id: claim for claim in collected(options.claims)}
+    _refuse_nobody(options.k, claims, options.claims)
     with Ledger(options.ledger, read_only=True) as ledger:
         certificates, here = load(CERTIFICATES), commit(Path.cwd())[0]
         check = Check(record, claims, ledger, certificates, here, options.k)
@@ -141,6 +143,13 @@ def _check(options: argparse.Namespace) -> int:
     lines += [*drawn.lines(), *(f"FOUND {where}: {what}" for where, what in found)]
     print("\n".join(" ".join(clean(line).split()) for line in lines))
     return int(bool(found))
+
+
+def _refuse_nobody(text: str, names: Collection[str], folder: Path) -> None:
+    """Refuse a part of an id that no claim has."""
+    if not any(text in name for name in names):
+        hint = meant_in(text, names)
+        raise ValueError(f"{folder} has no claim with {text!r} in its id{hint}")
 
 
 def new(name: str, parent: Path) -> Path:
@@ -179,9 +188,7 @@ DEFAULT = "(%(default)s)"
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m recall_claims", description=__doc__, epilog=EPILOG
-    )
+    parser = CommandLine(prog="python -m recall_claims", description=__doc__, epilog=EPILOG)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     new = commands.add_parser("new", help="write a paper to a new folder")

@@ -28,6 +28,7 @@ from recall_reports import figures, phrases
 from recall_reports.formula import line
 from recall_reports.record import ClaimRow
 from recall_reports.record.files import load
+from recall_reports.record.spelling import meant
 
 Table = Mapping[str, Sequence[Scalar]]
 """The values of each parameter; more than one makes a row for each."""
@@ -82,9 +83,11 @@ def find(name: str, package: str) -> Prediction:
     if len(found) > 1:
         raise ValueError(f"{name!r} may be {' or '.join(found)}: give more of its name")
     if not found:
-        short = {full.rpartition(".")[2]: full for full in there}
-        near = [short[n] for n in difflib.get_close_matches(name.rpartition(".")[2], short)]
-        within = sorted((name not in n, full) for n, full in short.items() if name in full)
+        short = {full: full.rpartition(".")[2] for full in there}
+        like = difflib.get_close_matches(name.rpartition(".")[2], {*short.values()})
+        alike = [full for full, n in short.items() if n in like]
+        near = difflib.get_close_matches(f"{package}.{name}", alike, SUGGESTED, 0.0)
+        within = sorted((name not in n, full) for full, n in short.items() if name in full)
         near = near or [full for _, full in within][:SUGGESTED]
         hint = f" (did you mean {' or '.join(near)}?)" * bool(near)
         raise ValueError(
@@ -128,7 +131,9 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
     needed = [name for name, one in taken.items() if one.default is one.empty]
     unknown, missing = [n for n in table if n not in taken], [n for n in needed if n not in table]
     if unknown or missing:
-        what = f"has no parameter {unknown[0]}" if unknown else f"needs {', '.join(missing)}"
+        what = f"needs {', '.join(missing)}"
+        if unknown:
+            what = f"has no parameter {unknown[0]}{meant(unknown[0], taken)}"
         free = [name for name in taken if name not in needed]
         more = f", and may have {', '.join(free)}" if free else ""
         raise ValueError(f"{formula.name} {what}; it takes {', '.join(needed)}{more}")

@@ -14,6 +14,7 @@ from recall_reports.markdown import escaped
 from recall_reports.record import schema
 from recall_reports.record.errors import ReportError
 from recall_reports.record.files import load
+from recall_reports.record.spelling import CommandLine
 from recall_reports.record.text import line
 from recall_reports.terminal import print_verdicts
 from recall_reports.write import render
@@ -54,9 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m recall_reports", description=__doc__, epilog=EPILOG
-    )
+    parser = CommandLine(prog="python -m recall_reports", description=__doc__, epilog=EPILOG)
     commands = parser.add_subparsers(dest="command", required=True)
 
     def a_file(to: argparse.ArgumentParser, name: str, default: Path) -> None:

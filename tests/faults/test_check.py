@@ -340,6 +340,7 @@ def test_files_that_are_too_large_or_not_there_are_refused(
         (["gone", files[1]], "gone: no such file; name a ledger"),
         ([files[1], files[1]], "damaged or no ledger"),
         ([*files, "--time-limit", "5"], "--time-limit takes a time"),
+        ([*files, "-k", "tiny.oen"], "no claim with 'tiny.oen' in its id (did you mean tiny.one?)"),
     ):
         assert main(["check", *given]) == 2
         assert says in capsys.readouterr().err

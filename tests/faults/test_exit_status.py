@@ -13,8 +13,6 @@ from recall_claims.__main__ import main
 from recall_claims.plugin.options import PATHS, VALUED
 from tests.faults.conftest import HEAD, HOOKS, Suite, edited, judged, written
 
-CHOICES = ("--tier",)
-
 
 @pytest.mark.parametrize("option", VALUED)
 def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
@@ -29,7 +27,17 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ("--tier=bogus", "invalid choice: 'bogus'"),
+        ("--tier=bogus", "ERROR: --tier 'bogus': it is one of smoke, standard, full\n"),
+        ("--tier=smok", "standard, full (did you mean smoke?)"),
+        (
+            "--teir smoke",
+            "ERROR: there is no option --teir (did you mean --tier?); `pytest --help`",
+        ),
+        (
+            "--teir=smoke",
+            "ERROR: there is no option --teir (did you mean --tier?); `pytest --help`",
+        ),
+        ("--dryrun", "ERROR: there is no option --dryrun (did you mean --dry-run?); `pytest"),
         ("--device=bogus", "--device 'bogus' is no torch device"),
         ("--device=cuda:77", "--device cuda:77: torch sees"),
         ("--device=meta", "--device meta: claims run on cpu and cuda"),
@@ -38,9 +46,11 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         ("--error-budget=2", "the error budget is a probability"),
         ("--error-budget=abc", "--error-budget takes a probability such as 1e-3, got 'abc'"),
         ("--executor=bogus", "unknown executor 'bogus'"),
+        ("--executor=serail", "unknown executor 'serail' (did you mean serial?)"),
+        ("--executor=thread:4", "unknown executor 'thread:4' (did you mean processes:4?)"),
         ("--executor=processes:none", "processes:K needs a positive number"),
         ("--executor=nowhere:make", "nowhere"),
-        ("--dry-run=bogus", "invalid choice: 'bogus'"),
+        ("--dry-run=bogus", "--dry-run 'bogus': it is one of plan, pilot"),
         ("--time-limit=soon", "--time-limit takes a time such as 90s, 10m or 1h, got 'soon'"),
         ("--baseline=nowhere.json", "nowhere.json: no such file"),
         (f"--seed={'9' * 5000}", "--seed takes a non-negative integer of up to 18 digits"),
@@ -54,8 +64,7 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         ("--hunt=soon", "--hunt takes a time such as 90s, 10m or 1h, got 'soon'"),
         ("--hunt=0s", "--hunt takes a time such as"),
         *((f"{option}={'x' * 5000}", f"{option} 'xxx") for option in PATHS),
-        *((f"{option}=", f"{option} needs a value") for option in VALUED if option not in CHOICES),
-        *((f"{option}=", "invalid choice: ''") for option in CHOICES),
+        *((f"{option}=", f"{option} needs a value") for option in VALUED),
         ("--dry-run -n 2", "leave out -n"),
         ("--baseline test_tiny.json", "not a JSON record"),
         ("--hunt 9s --dry-run", "--hunt simulates, and --dry-run does not: leave out one"),
@@ -68,6 +77,8 @@ def test_senseless_options(suite: Suite, options: str, says: str) -> None:
     result = suite.run(*options.split(), status=4)
     assert says in result.text
     assert "Traceback" not in result.text
+    assert "usage:" not in result.text
+    assert result.text.strip().count("\n") <= 1, "a sentence, and what xdist adds"
     assert not (suite.folder / "reports").exists()
 
 
@@ -244,6 +255,13 @@ def test_status(
 ) -> None:
     suite.write_text(HEAD + written("one", *edits))
     suite.run(*options, status=status)
+
+
+def test_a_part_of_an_id_that_no_claim_has(suite: Suite) -> None:
+    suite.write("one", "another")
+    for text, hint in (("tiny.anoter", " (did you mean tiny.another?)"), ("zz", "")):
+        result = suite.run("-k", text, status=5)
+        assert f"no claim has '{text}' in its id{hint}\n" in result.text
 
 
 def test_a_run_that_ends_early_says_how_many_claims_are_done(suite: Suite) -> None:

@@ -1,5 +1,6 @@
 """`python -m recall_reports`, and what it says has changed; most is in `__snapshots__/`."""
 
+import importlib
 import json
 from collections import Counter
 from copy import deepcopy
@@ -50,12 +51,36 @@ def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "| lost verdict | `A.trigger-signal` | ✓ SUPPORTED |" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [[], ["paint"], ["render"], ["show", "a", "b"]])
-def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("recall_reports", "the following arguments are required: command; `python -m"),
+        (
+            "recall_reports shw",
+            "command shw: it is one of show, render, diff, schema (did you mean",
+        ),
+        ("recall_reports paint", "command paint: it is one of show, render, diff, schema;"),
+        ("recall_reports render", "render: the following arguments are required: --to;"),
+        ("recall_reports show a b", "recall_reports show: there is no place for the argument 'b'"),
+        ("recall_reports diff --mardkown", "no option --mardkown (did you mean --markdown?)"),
+        ("recall_claims predct", "COMMAND predct: it is one of new, data, certify, check, predict"),
+        ("recall_claims data X --teir smoke", "no option --teir (did you mean --tier?)"),
+        (
+            "recall_claims data X --tier smok",
+            "--tier smok: it is one of smoke, standard, full (did",
+        ),
+        ("recall_claims ledger merge a --ut b", "the following arguments are required: -o;"),
+    ],
+)
+def test_wrong_usage(command: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    package, *arguments = command.split()
+    run = importlib.import_module(f"{package}.__main__").main
     with pytest.raises(SystemExit) as raised:
-        main(arguments)
+        run(arguments)
     assert raised.value.code == 2
-    assert "usage: python -m recall_reports" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert says in said
+    assert said.count("\n") == 1
 
 
 def test_schema_describes_a_record(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

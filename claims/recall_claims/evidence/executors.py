@@ -20,11 +20,13 @@ from typing import Any, ParamSpec, TypeVar
 import threadpoolctl
 
 from recall_claims.model.errors import ExecutorError
+from recall_reports.record.spelling import meant
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 FORMS = "auto, serial, processes:K, dask:ADDRESS, or module:callable that returns an Executor"
+KINDS = ("auto", "serial", "processes", "dask")
 UNTOLD = 64
 """Tasks at a time of an executor that does not say."""
 CGROUPS = Path("/sys/fs/cgroup")
@@ -163,7 +165,11 @@ def factory(spec: str) -> Callable[[], Any]:
             cluster.refuse_open(rest)
         return partial(cluster.ClusterExecutor, rest)
     if not (kind and rest):
-        raise ExecutorError(f"unknown executor {spec!r}; it is one of {FORMS}")
+        raise ExecutorError(f"unknown executor {spec!r}{meant(spec, KINDS)}; it is one of {FORMS}")
+    if rest.isdigit():  # no name of a function
+        raise ExecutorError(
+            f"unknown executor {spec!r} (did you mean processes:{rest[:4]}?); it is one of {FORMS}"
+        )
     try:
         found: Callable[[], Any] = getattr(importlib.import_module(kind), rest)
     except Exception as error:  # a module may raise anything while it is imported

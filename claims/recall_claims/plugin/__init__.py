@@ -33,6 +33,7 @@ from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, summary, terminal
 from recall_reports.record import ClaimRow
 from recall_reports.record.errors import ReportError
+from recall_reports.record.spelling import meant_in
 from recall_reports.record.text import clean, cleaned
 
 REPORT = "claims-report"
@@ -276,17 +277,21 @@ def _hunt(session: pytest.Session, state: ClaimSession, seconds: float) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
     """The verdict table, and where the report is."""
-    report = terminalreporter.config.stash[SESSION].report
+    state = terminalreporter.config.stash[SESSION]
+    report = state.report
     if not report.records:
         if exitstatus == pytest.ExitCode.INTERRUPTED and report.selected:
             write(terminalreporter, summary.early(0, report.selected))
+        text, ids = terminalreporter.config.option.keyword, [c.id for c in state.collected]
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and text and ids:
+            write(terminalreporter, f"no claim has {clean(text)!r} in its id{meant_in(text, ids)}")
         return
     console = Console(
         file=terminalreporter._tw._file,
         width=terminalreporter._tw.fullwidth,
         force_terminal=terminalreporter.isatty,
     )
-    state, record = terminalreporter.config.stash[SESSION], report.whole()
+    record = report.whole()
     record.claims = [state.replayed(claim) for claim in record.claims]
     for line in put_aside(record):
         write(terminalreporter, line, yellow=True)
@@ -301,9 +306,8 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
         without = f"{none}: {clean(report.no_commit)}" if report.no_commit else ""
         for line in filter(None, (report.kept, without, _sooner(terminalreporter.config))):
             write(terminalreporter, line)
-    hunt_error = terminalreporter.config.stash[SESSION].hunt_error
-    if hunt_error:
-        write(terminalreporter, f"the hunt broke off: {clean(hunt_error)}", red=True)
+    if state.hunt_error:
+        write(terminalreporter, f"the hunt broke off: {clean(state.hunt_error)}", red=True)
     if report.write_error:
         none = "" if report.written else "no report was written: "
         write(terminalreporter, f"{none}{clean(report.write_error)}", red=True)

@@ -16,7 +16,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.ledger_file import refuse_old
 from recall_claims.model.budget import DEFAULT, Budget
 from recall_claims.model.errors import LedgerError
-from recall_reports.record import files
+from recall_reports.record import files, spelling
 from recall_reports.record.errors import ReportError
 
 ABOUT = """claims, theory verified by experiment
@@ -72,6 +72,8 @@ VALUED = {
     ),
 }
 """Options with a value: its default, its kind or all that it may be, and what it does."""
+CHOICES = {"--tier": TIERS, "--dry-run": ("", "plan", "pilot")}
+"""All that these may be."""
 PATHS = tuple(name for name, (_, kind, _) in VALUED.items() if kind in ("FILE", "DIR"))
 
 
@@ -121,10 +123,26 @@ def add(parser: pytest.Parser) -> None:
     """Declare the options."""
     group = parser.getgroup("claims", ABOUT)
     for name, (default, kind, text) in VALUED.items():
-        values = {"metavar": kind} if isinstance(kind, str) else {"choices": kind}
-        group.addoption(name, default=default, help=text, **values)
-    kinds = ("plan", "pilot")
-    group.addoption("--dry-run", nargs="?", const="plan", default="", choices=kinds, help=DRY_RUN)
+        metavar = kind if isinstance(kind, str) else "|".join(kind)
+        group.addoption(name, default=default, help=text, metavar=metavar)
+    group.addoption("--dry-run", nargs="?", const="plan", default="", help=DRY_RUN)
+    _correct(parser)
+
+
+def _correct(parser: pytest.Parser) -> None:
+    """Have pytest answer an option that is not there in a sentence, with the nearest that is."""
+    parse = parser.parse
+
+    def corrected(*given: Any, **more: Any) -> Any:
+        try:
+            return parse(*given, **more)
+        except pytest.UsageError as error:
+            if not spelling.UNKNOWN.search(str(error)):
+                raise
+            said = spelling.corrected(str(error), parser.optparser.format_help())
+            raise pytest.UsageError(f"{said}; `pytest --help` lists all") from None
+
+    setattr(parser, "parse", corrected)  # noqa: B010  (no hook of pytest sees this error)
 
 
 def read(config: pytest.Config) -> Options:
@@ -170,6 +188,12 @@ def _refuse_empty_and_impossible(option: Callable[[str], Any], here: Path) -> No
         # Of "--", argparse makes an empty list before Python 3.13, and nothing from then on.
         if option(name) in ("", [], "--"):
             raise ValueError(f"{name} needs a value; leave the option out for its default")
+    for name, known in CHOICES.items():
+        if option(name) not in known:
+            raise ValueError(
+                f"{name} {option(name)[:100]!r}: it is one of {', '.join(filter(None, known))}"
+                f"{spelling.meant(option(name), known)}"
+            )
     for name in filter(option, PATHS):
         try:
             (here / option(name)).exists()
