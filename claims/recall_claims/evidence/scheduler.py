@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ TOGETHER = 0.05
 """Seconds up to which short blocks travel together: to send one costs a few milliseconds."""
 
 Begin = Callable[[], Running | None]
+Expected = tuple[str, float, float, Begin]
 Results = list[BlockResult]
 
 
@@ -68,12 +69,12 @@ class Flight:
 class Scheduler:
     """Blocks go to the executor, results to ledger and claims; all of it in one thread.
 
-    The cheapest claims come first, so that most verdicts are there early. The remaining path of a
-    claim is a chain of blocks, one per look, that no number of workers shortens. A claim goes
-    first, the longest before others, as soon as its path takes more than a quarter of the time that
-    all claims still need together. So the last claims end at about the same time. With the seconds
-    of a whole run, 2 to 64 workers need at most 2.5 per cent longer than with the longest path
-    first. The order changes no figure, for a block is what its key says.
+    Theorems come before exploratory claims, and of each the cheapest first, so that most verdicts
+    are there early. The remaining path of a claim is a chain of blocks, one per look, that no
+    number of workers shortens. A claim goes first, the longest before others, as soon as its path
+    takes more than a quarter of the time that all claims still need together. So the last claims
+    end at about the same time. With the seconds of a whole run, 2 to 64 workers need at most 2.5
+    per cent longer than with the longest path first. No order changes a figure: see `Task.key`.
 
     A worker that dies takes the executor along. Another is started, and the blocks that were in
     flight run again, one at a time: if one dies alone, its claim fails, and no other.
@@ -99,6 +100,7 @@ class Scheduler:
         # A claim is expected, then open or failed, and forgotten once its turn is over.
         self._expected: dict[str, tuple[float, Begin]] = {}  # the longest path last
         self._cheap: list[str] = []  # the same, the cheapest last
+        self._last: Collection[str] = ()
         self._work: dict[str, float] = {}  # expected seconds
         self._ahead: dict[str, float] = {}  # of those that are still expected
         self.told: Callable[[Running], None] | None = None
@@ -134,17 +136,19 @@ class Scheduler:
                 raise
         return self._executor
 
-    def expect(self, claims: Iterable[tuple[str, float, float, Begin]]) -> None:
+    def expect(self, claims: Iterable[Expected], last: Collection[str] = ()) -> None:
         """Take note of claims that will be asked for, so that workers may begin with them.
 
         Each has its id, the seconds of its longest path and of all its blocks (infinite if nothing
         is known), and a function that makes it ready to run. That returns None if there is nothing
-        to run; an error in a claim is raised at its turn.
+        to run; an error in a claim is raised at its turn. The `last` ones are begun after all
+        others, unless it is known that their paths are long.
         """
-        longest_first = sorted(claims, key=lambda one: one[1], reverse=True)
+        self._last = last
+        longest_first = sorted(claims, key=lambda one: self._known(*one[:2]), reverse=True)
         self._work = {claim: work for claim, _, work, _ in longest_first}
         self._ahead = dict(self._work)
-        self._cheap = sorted(self._work, key=self._work.__getitem__, reverse=True)
+        self._cheap = sorted(self._work, key=lambda claim: self._rank(claim, 0, 1), reverse=True)
         self._expected = {claim: (path, begin) for claim, path, _, begin in longest_first[::-1]}
 
     def decided(self, claim: str) -> bool:
@@ -240,13 +244,16 @@ class Scheduler:
         """Claims for whose paths the run may have to wait, the longest first; then the cheapest.
 
         Those that are expected are begun. The claim that is waited for goes first if nothing is
-        known of it, and is all that a serial executor gets.
+        known of it, and is all that a serial executor gets; but one of the last waits for others.
         """
         asked: list[Running] = []
-        if self._serial or math.isinf(first.path):
+        sending = (name for name, running in self._open.items() if running.round.unsent)
+        others = (name for name in (*self._expected, *sending) if name not in self._last)
+        waits = first.claim.id in self._last and any(others)
+        if not waits and (self._serial or math.isinf(first.path)):
             asked = [first]
             yield first
-        if self._serial:
+        if not waits and self._serial:
             return
         going = (name for name, running in self._open.items() if running.round.missing)
         known = [*(self._work.get(name, 0.0) for name in going), *self._ahead.values()]
@@ -279,7 +286,12 @@ class Scheduler:
 
     def _rank(self, claim: str, path: float, long: float) -> tuple[int, float, str]:
         """A claim's place in the queue, the first the least."""
-        return (0, -path, claim) if path >= long else (1, self._work.get(claim, 0.0), claim)
+        path = self._known(claim, path)
+        place = 2 if claim in self._last else 1
+        return (0, -path, claim) if path >= long else (place, self._work.get(claim, 0.0), claim)
+
+    def _known(self, claim: str, path: float) -> float:
+        return 0.0 if claim in self._last and math.isinf(path) else path  # may not put it first
 
     def _expect_no_more(self, claim: str) -> None:
         self._expected.pop(claim, None)

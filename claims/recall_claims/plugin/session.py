@@ -126,7 +126,7 @@ class ClaimSession:
                 work = ahead.get(claim.id, math.inf)
                 path = self.costs.path(claim.id, claim.block_size(tier), len(claim.steps(tier)))
                 expected.append((claim.id, path, work, partial(self._early, claim, file)))
-        self.store.expect(expected)
+        self.store.expect(expected, last={claim.id for claim, _ in claims if claim.exploratory})
 
     def _early(self, claim: Claim, file: str) -> Running | None:
         """A claim before its turn; None if it has nothing to run."""

@@ -34,7 +34,7 @@ def meant_in(text: str, names: Iterable[str]) -> str:
 
 
 def corrected(message: str, told: str) -> str:
-    """What argparse says of a wrong option or choice, in a sentence; other text as it is.
+    """Say in a sentence what argparse says of a wrong option or choice; keep other text as it is.
 
     Args:
         message: of argparse.

@@ -4,14 +4,14 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -91,12 +91,14 @@ def begin(one: Claim, settings: Settings, engine: Scheduler) -> Running:
     return Running(Prepared.of(one, "smoke"), settings, engine.ledger)
 
 
-def all_of(engine: Scheduler, settings: Settings = SMOKE) -> list[Outcome]:
+def all_of(
+    engine: Scheduler, settings: Settings = SMOKE, last: Collection[str] = ()
+) -> list[Outcome]:
     """Outcomes in the claims' order, all of them expected from the beginning."""
     paths = [settings.costs.path(c.id, 16, 3) if settings.costs else math.inf for c in CLAIMS]
     begins = [partial(begin, one, settings, engine) for one in CLAIMS]
     works = [2 * path for path in paths]
-    engine.expect(zip(NAMES, paths, works, begins, strict=True))
+    engine.expect(zip(NAMES, paths, works, begins, strict=True), last)
     return [engine.run(name, begun) for name, begun in zip(NAMES, begins, strict=True)]
 
 
@@ -120,14 +122,15 @@ class Backwards(ThreadPoolExecutor):
         future.set_result(fn(*args))
 
 
+@pytest.mark.parametrize("last", [(), NAMES[:2]])
 @pytest.mark.parametrize("executor", [lambda: Recording(1), lambda: Recording(3), Backwards])
 def test_neither_order_nor_workers_change_a_figure(
-    executor: Callable[[], Executor], ledger: Ledger, tmp_path: Path
+    executor: Callable[[], Executor], last: Collection[str], ledger: Ledger, tmp_path: Path
 ) -> None:
     with Ledger(tmp_path / "alone.sqlite") as apart:
         alone = [run_claim(one, SMOKE, apart, SerialExecutor()) for one in CLAIMS]
     with executor() as workers:
-        together = all_of(Scheduler(ledger, workers))
+        together = all_of(Scheduler(ledger, workers), last=last)
     for one, other in zip(alone, together, strict=True):
         assert (one.decision, one.looks, one.blocks) == (other.decision, other.looks, other.blocks)
         for mine, theirs in zip(one.evidence, other.evidence, strict=True):
@@ -135,19 +138,16 @@ def test_neither_order_nor_workers_change_a_figure(
 
 
 @pytest.mark.parametrize(
-    ("workers", "third", "order"),
+    ("workers", "third", "last", "order"),
     [
-        (1, 4, ["T.second", "T.first"]),
-        (
-            1,
-            40,
-            ["T.third", "T.second", "T.first", "T.fourth"],
-        ),  # a long path
-        (8, 4, ["T.third", "T.fourth", "T.first", "T.second"]),  # all are waited for
+        (1, 4, [], ["T.second", "T.first"]),
+        (1, 4, ["T.second", "T.first"], ["T.fourth", "T.third", "T.second"]),
+        (1, 40, ["T.first"], ["T.third", "T.second", "T.fourth", "T.first"]),  # a long path
+        (8, 4, [], ["T.third", "T.fourth", "T.first", "T.second"]),  # all are waited for
     ],
 )
 def test_the_cheapest_go_first_unless_a_path_is_long(
-    workers: int, third: float, order: list[str], ledger: Ledger
+    workers: int, third: float, last: list[str], order: list[str], ledger: Ledger
 ) -> None:
     settings = told({"T.first": 2, "T.second": 1, "T.third": third, "T.fourth": 3}.__getitem__)
     decided: list[str] = []
@@ -156,10 +156,23 @@ def test_the_cheapest_go_first_unless_a_path_is_long(
         engine.told = lambda running: decided.append(running.claim.id)
         engine._done = Waited(executor)
         executor._max_workers = workers  # as many tasks are queued for them
-        all_of(engine, settings)
+        all_of(engine, settings, last)
     assert list(dict(executor.given))[: len(order)] == order
     assert sorted(decided) == sorted(NAMES), "each is reported once"
-    assert third > 4 or workers > 1 or decided[0] == "T.second"
+    assert third > 4 or workers > 1 or decided[0] == order[0]
+
+
+@pytest.mark.parametrize("executor", [SerialExecutor, lambda: Recording(2)])
+def test_exploratory_claims_wait_for_theorems_of_which_nothing_is_known(
+    executor: Callable[[], Executor], ledger: Ledger
+) -> None:
+    with executor() as workers:
+        engine = Scheduler(ledger, workers)
+        with patch.object(engine, "_send", wraps=engine._send) as send:
+            found = all_of(engine, last=("T.first", "T.third"))
+    begun = [*dict.fromkeys(call.args[0].claim.id for call in send.call_args_list)]
+    assert {*begun[:2]} == {"T.second", "T.fourth"}
+    assert [outcome.claim.id for outcome in found] == [*NAMES], "told in the order of the files"
 
 
 def test_no_more_is_queued_than_workers_need(ledger: Ledger) -> None:
