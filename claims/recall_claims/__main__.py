@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
 import json
 import keyword
@@ -11,6 +10,7 @@ import re
 import sys
 from collections.abc import Collection, Sequence
 from importlib import resources
+from importlib.metadata import version
 from pathlib import Path
 from time import time
 from typing import Any
@@ -24,6 +24,9 @@ from recall_reports.record.errors import ReportError
 from recall_reports.record.spelling import CommandLine, meant, meant_in
 from recall_reports.record.text import clean
 
+WORKFLOW = ".github/workflows/claims.yml"
+SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
+"""Files in which pytest looks for its settings."""
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
 LEDGER = Path(".recall-claims/ledger.sqlite")
 CERTIFICATES = Path("reports/certificates.json")
@@ -47,8 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 # Each command imports what it needs: most of them load torch.
 def _new(options: argparse.Namespace) -> int:
-    folder = new(options.name, options.to)
-    print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
+    written = new(options.name, options.to)
+    folder = written[0]
+    print(f"{', '.join(map(str, written))}: judge it with `pytest {folder}`, then make it yours")
     return 0
 
 
@@ -152,10 +156,14 @@ def _refuse_nobody(text: str, names: Collection[str], folder: Path) -> None:
         raise ValueError(f"{folder} has no claim with {text!r} in its id{hint}")
 
 
-def new(name: str, parent: Path) -> Path:
-    """Write a small working paper to a new folder of this name, and return the folder.
+def new(name: str, parent: Path) -> list[Path]:
+    """Write a small working paper to a new folder of this name, and around it what it needs.
 
-    Git ignores ledger and reports, unless the parent folder says already what it ignores.
+    Git ignores ledger and reports, a plain `pytest` judges claims, and a workflow of GitHub judges
+    each change, unless the parent folder says already what it ignores, tests or runs.
+
+    Returns:
+        what was written, the folder first.
 
     Raises:
         ValueError: the name is not one that Python can import, or means something already.
@@ -171,14 +179,26 @@ def new(name: str, parent: Path) -> Path:
     if name in ("theory", *papers()) or importlib.util.find_spec(name) is not None:
         raise ValueError(f"{name!r} names a paper or a Python module already; choose another name")
     folder.mkdir(parents=True)
-    with contextlib.suppress(FileExistsError), (parent / ".gitignore").open("x") as ignored:
-        ignored.write("__pycache__/\n.recall-claims/\nreports/*/\n")
     (folder / "__init__.py").touch()
     for file in TEMPLATES:
-        template = resources.files("recall_claims") / "new_paper" / f"{file}.j2"
-        text = jinja2.Template(template.read_text(encoding="utf-8"), keep_trailing_newline=True)
-        (folder / file).write_text(text.render(name=name), encoding="utf-8")
-    return folder
+        (folder / file).write_text(template(file, name=name), encoding="utf-8")
+    around = [".gitignore", WORKFLOW]
+    if not any((parent / file).exists() for file in SETTINGS):
+        around.append(SETTINGS[0])
+    installed = f"recall-claims=={version('recall-claims')} # or where you have it from"
+    written = [folder]
+    for path in (parent / file for file in around if not (parent / file).exists()):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = template(path.name.removeprefix("."), folder=name, install=installed)
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def template(file: str, **values: str) -> str:
+    """A file of a new paper, or one around it, with these values."""
+    text = (resources.files("recall_claims") / "new_paper" / f"{file}.j2").read_text("utf-8")
+    return str(jinja2.Template(text, keep_trailing_newline=True).render(values))
 
 
 LARGEST_RECORD = 2**28
@@ -191,7 +211,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = CommandLine(prog="python -m recall_claims", description=__doc__, epilog=EPILOG)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    new = commands.add_parser("new", help="write a paper to a new folder")
+    new = commands.add_parser(
+        "new", help="write a paper to a new folder, and what pytest, Git and GitHub need around it"
+    )
     new.add_argument("name", help="name of the paper and of its folder; a Python identifier")
     new.set_defaults(run=_new)
     where = "where the folder goes (default: .)"

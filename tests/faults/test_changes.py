@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from recall_claims.__main__ import template
 from tests.apart import git, run, run_pytest, saved
 from tests.faults.conftest import HEAD, PAPER, REPOSITORY, edited, environment, written
 
@@ -91,7 +92,8 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, scratch = tmp_path_factory.mktemp("origin"), tmp_path_factory.mktemp("scratch")
     saved(folder, SUITE)
     saved(folder, {"README.md": "Claims.\n"})
-    assert not judged(folder, "push", scratch)[0], "there is no earlier record"
+    none = "There is no earlier record to compare with.\n"
+    assert judged(folder, "push", scratch) == (True, none)
     green, said = judged(folder, "push", scratch)
     assert (green, said.splitlines()[0]) == (True, "**1 changed file.**")
     return folder
@@ -195,6 +197,8 @@ def test_a_pull_request_can_write_nothing() -> None:
         assert "${{" not in step.get("run", ""), "text of a stranger is no part of a script"
 
 
-def test_the_page_shows_the_workflow() -> None:
+def test_the_page_and_this_repository_have_the_workflow_that_new_writes() -> None:
+    text = template("claims.yml", folder="claims", install="-e .")
+    assert FLOW.read_text(encoding="utf-8") == text
     page = (FLOW.parents[1] / "docs" / "changes.md").read_text(encoding="utf-8")
-    assert f"```yaml\n{FLOW.read_text(encoding='utf-8')}```" in page
+    assert f"```yaml\n{text}```" in page

@@ -1,10 +1,12 @@
 """A paper of one's own: what `python -m recall_claims new` writes runs, and is guarded too."""
 
 import importlib.util
+from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+import yaml
 
 from recall_claims import plugin
 from recall_claims.__main__ import main
@@ -22,9 +24,9 @@ def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
     assert first.status == 0, first.text
     assert [paper["key"] for paper in reported(latest)["papers"]] == ["hebb"]
     assert [claim["source"]["statements"] for claim in reported(latest)["claims"]] == [["1"]]
+    assert "SUPPORTED hebb.flipped" in first.text
 
-    # In a repository that loads the plugin, from its root without naming the folder.
-    (tmp_path / "pytest.ini").write_text(LOAD)
+    # From the root, without naming the folder.
     theory = tmp_path / "hebb" / "theory.py"
     theory.write_text(theory.read_text().replace("return float(", "return 1.3 * float("))
     second = judged(tmp_path, "--tier", "smoke")
@@ -66,6 +68,7 @@ def test_papers_below_the_root(suite: Suite) -> None:
     """Options and report need the plugin before collection; without it, that is the error."""
     for name in ("below_one", "below_two"):
         assert main(["new", name]) == 0
+    Path("pytest.ini").unlink()
 
     assert LOAD in GUIDE
     late = suite.main("-p", "no:cacheprovider")
@@ -88,7 +91,6 @@ def test_guide_shows_what_is_written(tmp_path: Path) -> None:
     files = [path.read_text(encoding="utf-8") for path in (tmp_path / "hopfield").iterdir()]
     blocks = [block.split("```")[0] for block in GUIDE.split("```python\n")[1:]]
     assert len(blocks) == 3
-    assert ".recall-claims/" in (tmp_path / ".gitignore").read_text(encoding="utf-8")
     for block in blocks:
         assert any(block in text for text in files), block
     code = [
@@ -98,6 +100,27 @@ def test_guide_shows_what_is_written(tmp_path: Path) -> None:
         if line
     ]
     assert f"Its {len(code)} lines of Python" in GUIDE
+
+
+def test_what_is_written_around_a_paper(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file once, and none that is there."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "hebb"]) == 0
+    told = "hebb, .gitignore, .github/workflows/claims.yml, pytest.ini: judge it with `pytest hebb`"
+    assert capsys.readouterr().out.startswith(told)
+    assert ".recall-claims/" in Path(".gitignore").read_text(encoding="utf-8")
+    assert Path("pytest.ini").read_text(encoding="utf-8") == LOAD
+    flow = yaml.safe_load(Path(".github/workflows/claims.yml").read_text(encoding="utf-8"))
+    said = [step.get("run", "") for step in flow["jobs"]["judge"]["steps"]]
+    assert "pytest hebb/ --tier smoke" in said
+    assert any(text.endswith(f"recall-claims=={version('recall-claims')}") for text in said)
+    assert main(["new", "hopf"]) == 0
+    assert capsys.readouterr().out.startswith("hopf: judge it with")
+    Path("pytest.ini").rename("tox.ini")
+    assert main(["new", "oja"]) == 0
+    assert not Path("pytest.ini").exists()
 
 
 @pytest.mark.parametrize(
