@@ -10,10 +10,9 @@ PAGE = Path(__file__).parents[2] / ".github" / "docs" / "gallery.md"
 HEAD = """# A theorem of each kind, in ten lines or so
 
 Thirteen known theorems of other fields as claims, for authors who look for an example of a rule.
-[rules.md](rules.md) says which rule fits which theorem. `theorem` is `rc.claim` with a source, a
-`why` and 1,024 to 32,768 replicates, made in `tests/library/zoo/__init__.py`. Fourteen more
-theorems are in the files next to it. All are judged under five seeds, and every planted error is
-refuted.
+[rules.md](rules.md) says which rule fits which theorem, and [api.md](api.md) what each name does.
+Fourteen more theorems are in `tests/library/zoo/`. All are judged under five seeds, and every
+planted error is refuted.
 
 Four kinds of theorem have no rule of their own:
 
@@ -25,6 +24,11 @@ Four kinds of theorem have no rule of their own:
   are uncorrelated, and no more.
 - **One fixed data set**: make it at the top level of a module. Within a function a fixed seed is
   refused, and the claim is about that data set alone.
+
+## What the examples share
+
+`block.each` calls a function with the generator of each replicate. `theorem` is `rc.claim` with
+what all these claims say:
 """
 SHOWN = (
     *("coupons", "gaps", "least_norm", "johnson_lindenstrauss", "last_coupon", "chi_squared"),
@@ -46,7 +50,11 @@ def text_of(name: str) -> tuple[str, str]:
 
 def page() -> str:
     """The page's text."""
-    found = [HEAD]
+    shared = (ZOO / "__init__.py").read_text(encoding="utf-8").partition('"""\n\n')[2]
+    shared = shared.replace("from functools", "import math\nfrom functools", 1)
+    shared = shared.replace("as npt\n", "as npt\nfrom scipy import stats\n", 1)
+    shared = shared.replace("import numpy.t", "import numpy as np\nimport numpy.t", 1)
+    found = [f"{HEAD}\n```python\n{shared}```\n"]
     for title, text in map(text_of, SHOWN):
         kind = text.partition("rule=rc.")[2].partition("(")[0]
         found.append(f"## `{kind}`: {title}\n\n```python\n{text}\n```\n")

@@ -7,15 +7,17 @@ data refute it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from recall_claims import Claim
 from tests.apart import Result, run
 from tests.faults.conftest import LIBRARY, judged, reported
-from tests.library.gallery import PAGE, ZOO, page, text_of
+from tests.library.gallery import PAGE, SHOWN, ZOO, page, text_of
 
 FILES = ("means.py", "shapes.py", "growth.py", "own.py")
 
@@ -80,7 +82,12 @@ def test_a_simulation_that_loads_torch_itself_has_one_thread(folder: Path) -> No
 
 
 def test_the_gallery_shows_what_runs() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "python -m tests.library.gallery"
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == page(), "python -m tests.library.gallery"
+    pasted: dict[str, object] = {"__name__": "pasted"}
+    for block in re.findall("```python\n(.*?)```", text, re.DOTALL):
+        exec(block, pasted)
+    assert sum(isinstance(value, Claim) for value in pasted.values()) == len(SHOWN)
     own = (ZOO / "own.py").read_text(encoding="utf-8").partition("@theorem")[0]
     shown = PAGE.with_name("rules.md").read_text(encoding="utf-8")
     assert own[own.index("@dataclass") :].strip() in shown, "rules.md: a rule of your own"

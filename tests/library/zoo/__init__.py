@@ -8,6 +8,7 @@ import numpy.typing as npt
 import recall_claims as rc
 
 Array = npt.NDArray[Any]
+NEAR, WIDE = rc.Region(0.94, 1.06), rc.Region(0.9, 1.1)
 
 theorem = partial(
     rc.claim,

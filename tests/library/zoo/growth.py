@@ -6,9 +6,7 @@ import numpy as np
 
 import recall_claims as rc
 
-from . import Array, theorem
-
-NEAR = rc.Region(0.94, 1.06)
+from . import NEAR, Array, theorem
 
 
 @theorem(

@@ -6,9 +6,8 @@ import numpy as np
 
 import recall_claims as rc
 
-from . import Array, theorem
+from . import NEAR, Array, theorem
 
-NEAR = rc.Region(0.94, 1.06)
 RATE = rc.ProportionDifference(rc.Region(-0.04, 0.04))
 
 

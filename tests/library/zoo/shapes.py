@@ -7,15 +7,13 @@ from scipy import stats
 
 import recall_claims as rc
 
-from . import Array, theorem
-
-NEAR = rc.Region(0.9, 1.1)
+from . import WIDE, Array, theorem
 
 
 @theorem(
     "zoo.johnson-lindenstrauss",
     cells=rc.grid(k=(8, 32)),
-    rule=rc.Variance(NEAR),
+    rule=rc.Variance(WIDE),
     predict=lambda cell: 2 / cell["k"],
     controls=(rc.times(1.25), rc.times(0.8)),
 )
@@ -27,7 +25,7 @@ def johnson_lindenstrauss(cell: rc.Cell, block: rc.Block) -> Array:
 @theorem(
     "zoo.sample-median",
     cells=rc.grid(n=(201,)),
-    rule=rc.Variance(NEAR),
+    rule=rc.Variance(WIDE),
     predict=lambda cell: math.pi / (2 * cell["n"]),
     controls=(rc.times(2 / math.pi, "cramer-rao", "that of the mean, 1 / n"),),
 )
@@ -51,7 +49,7 @@ def last_coupon(cell: rc.Cell, block: rc.Block) -> Array:
 @theorem(
     "zoo.cauchy",
     cells=rc.grid(n=(1, 10)),
-    rule=rc.Quantile(NEAR),
+    rule=rc.Quantile(WIDE),
     predict=lambda cell: 1.0,
     controls=(rc.Control("root", "averages shrink", predict=lambda cell: cell["n"] ** -0.5 / 1.3),),
 )
@@ -63,7 +61,7 @@ def cauchy(cell: rc.Cell, block: rc.Block) -> Array:
 @theorem(
     "zoo.chi-squared",
     cells=rc.grid(n=(10,)),
-    rule=rc.Several({str(level): rc.Quantile(NEAR, level) for level in (0.1, 0.5, 0.9)}),
+    rule=rc.Several({str(level): rc.Quantile(WIDE, level) for level in (0.1, 0.5, 0.9)}),
     predict=lambda cell: {
         str(level): float(stats.chi2(cell["n"]).ppf(level)) for level in (0.1, 0.5, 0.9)
     },
