@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from markupsafe import escape
 
 from recall_reports import opening, phrases, plots, summary
+from recall_reports.analyses import Analyses
 from recall_reports.plots import figure
 from recall_reports.plots.bars import Bar, bars, sharpness
 from recall_reports.record import ClaimRow, ComponentRow, PaperRow, Record
 from recall_reports.templating import page
-from recall_reports.usual import Analyses
 
 IN_FULL_VIEW = 10  # components; the others fold away
 FOLDED = re.compile(r"<template>(.*?)</template>", re.DOTALL)
@@ -25,7 +25,7 @@ View = tuple[Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
 def render(record: Record, analyses: Analyses | None = None) -> str:
     """The page of a valid record, with its usual analyses if they are there already."""
     _, exploratory = summary.split(record)
-    analyses = Analyses(record.claims) if analyses is None else analyses
+    analyses = analyses or Analyses(record.claims, record.usual)
     return _folded(
         page(
             "report.html.j2",
@@ -39,7 +39,7 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
             exploratory=exploratory,
             headline=opening.headline(record),
             first_lines=opening.first_lines(record),
-            drawn_figures=figure.figures(record),
+            drawn_figures=figure.figures(record, analyses),
             strip=summary.strip(record),
             present={phrases.state(claim) for claim in record.claims},
             attention=summary.attention(record),
@@ -65,7 +65,8 @@ def _folded(text: str) -> str:
 
 def picture(record: Record) -> str:
     """The figures of a record as one SVG, light or dark as the reader's screen is."""
-    return page("picture.svg.j2", drawn=figure.figures(record)) + "\n"
+    drawn = figure.figures(record, Analyses(record.claims, record.usual))
+    return page("picture.svg.j2", drawn=drawn) + "\n"
 
 
 def framed(claim: ClaimRow, paper: PaperRow) -> str:

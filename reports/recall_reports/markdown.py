@@ -3,8 +3,8 @@
 import re
 
 from recall_reports import summary, templating
+from recall_reports.analyses import Analyses
 from recall_reports.record import Record
-from recall_reports.usual import Analyses
 
 MARKUP = re.compile(r"[\\|<>*_`\[\]~$&]")
 LIVE = re.compile(r"[@#]|GH(?=-)|\w(?=://)|www(?=\.)", re.IGNORECASE)
@@ -18,7 +18,7 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
     claims, exploratory = map(summary.tried, summary.split(record))
     filters = {"escaped": escaped, "code": code}
     values = {"record": record, "claims": claims, "exploratory": exploratory}
-    analyses = Analyses(record.claims) if analyses is None else analyses
+    analyses = analyses or Analyses(record.claims, record.usual)
     return templating.text("report.md.j2", filters, analyses=analyses, **values)
 
 

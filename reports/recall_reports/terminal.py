@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -12,11 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from recall_reports import figures, hunted, opening, phrases, summary
+from recall_reports.analyses import Analyses
 from recall_reports.record import ClaimRow, Record
 from recall_reports.record.text import clean, line
-
-if TYPE_CHECKING:
-    from recall_reports.usual import Analyses
 
 STYLES = {
     "SUPPORTED": "green",
@@ -49,9 +46,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
         verbosity: below 0 there is no table, and claims that were not run are left out. Above 0 the
             table has one more line for each claim, on what was used and what it resolves.
     """
-    from recall_reports.usual import Analyses  # what it loads, collecting needs not
-
-    analyses = Analyses(record.claims)
+    analyses = Analyses(record.claims, record.usual)
     width, unicode = console.width, not console.options.ascii_only
     parts: list[RenderableType] = []
     claims, exploratory = map(summary.tried, summary.split(record))

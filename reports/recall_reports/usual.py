@@ -12,13 +12,13 @@ intervals, so the report shows these next to it, as a check of the engine by oth
 * a share of successes has Wilson's interval, and any other mean Student's.
 
 Where a fit leaves more than the replicates' errors explain, its errors are larger by that factor.
-This module imports statsmodels, which takes a while: only what writes a report imports it.
+This module imports statsmodels, which takes a while. What writes a record imports it, and keeps the
+analyses in the record, from which `analyses` reads them.
 """
 
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +30,7 @@ from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import proportion_confint
 from statsmodels.tools.sm_exceptions import ModelWarning, PerfectSeparationWarning
 
-from recall_reports import figures, phrases
-from recall_reports.record import CellRow, ClaimRow, ComponentRow, Range
-from recall_reports.record.values import Verdict
+from recall_reports.record import CellRow, ClaimRow, ComponentRow, Range, Record, Usual, UsualRow
 from recall_reports.summary import grouped
 
 Array = npt.NDArray[np.float64]
@@ -43,106 +41,19 @@ OF_MEANS = ("MeanRatio", "MeanDifference", "ProportionDifference", "OneSided", "
 """The rules whose components are means of cells, less or over their predictions."""
 
 
-@dataclass(frozen=True)
-class Usual:
-    """Usual analysis of a component: an estimate, its 95% interval, and a test.
-
-    `p_value` is of the hypothesis that the quantity lies in the region.
-    """
-
-    estimate: float
-    ends: Range
-    p_value: float
-
-    def __str__(self) -> str:
-        return figures.with_interval(self.estimate, self.ends)
+def analysed(record: Record) -> dict[str, UsualRow]:
+    """The usual analyses of all claims that have one, and the intervals that figures draw."""
+    drawn = {one.claim for paper in record.papers for fig in paper.figures for one in fig.series}
+    found = {}
+    for claim in record.claims:
+        cells = [interval(cell) for cell in claim.cells] if claim.id in drawn else []
+        found[claim.id] = UsualRow(components=components(claim), cells=cells)
+    return found
 
 
-@dataclass(frozen=True)
-class Tested:
-    """A component with its usual analysis, and the p-value adjusted for all tests of the run."""
-
-    claim: ClaimRow
-    component: ComponentRow
-    usual: Usual
-    adjusted: float
-
-    @property
-    def disagrees(self) -> bool:
-        """Whether the interval is outside the region that is supported, or inside a refuted one."""
-        low, high = self.component.region.ends
-        left, right = self.usual.ends.ends
-        if self.component.verdict is Verdict.SUPPORTED:
-            return left > high or right < low
-        return self.component.verdict is Verdict.REFUTED and low <= left and right <= high
-
-    @property
-    def disagreement(self) -> str:
-        """Say where the usual interval lies, against the verdict."""
-        verdict, where = self.component.verdict, "outside"
-        if verdict is Verdict.REFUTED:
-            where = "inside"
-        name = phrases.component_name(self.claim, self.component, self.component.params)
-        region = figures.region(self.component)
-        return (
-            f"The {phrases.USUAL}, disagrees with {verdict} at {name}: {self.usual} lies {where} "
-            f"the region {region}."
-        )
-
-
-class Analyses:
-    """The usual analysis of every component of the claims of a run.
-
-    Attributes:
-        tested: the components that have one, from the smallest p-value.
-    """
-
-    def __init__(self, claims: Sequence[ClaimRow]) -> None:
-        self._found = {claim.id: _analysed(claim) for claim in claims}
-        pairs = [
-            (claim, component, usual)
-            for claim in claims
-            for component, usual in zip(claim.components, self.of(claim), strict=True)
-            if usual is not None
-        ]
-        pairs.sort(key=lambda pair: pair[2].p_value)
-        values = np.array([usual.p_value for _, _, usual in pairs])
-        # Holm's; the implementation of statsmodels collects garbage, which takes longer than all
-        # fits.
-        adjusted = np.maximum.accumulate(values * np.arange(len(pairs), 0, -1)).clip(max=1)
-        self.tested = [Tested(*pair, float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
-
-    def of(self, claim: ClaimRow) -> Sequence[Usual | None]:
-        """The analyses of a claim's components; None where there is no usual one."""
-        return self._found[claim.id]
-
-    def said(self, claim: ClaimRow) -> list[str]:
-        """The same as text, which is empty if no component of the claim has one."""
-        found = self.of(claim)
-        none = ("no usual interval" if claim.rule.locates else "–") if any(found) else ""
-        return [str(one) if one is not None else none for one in found]
-
-    def headline(self, claim: ClaimRow) -> str:
-        """The text of the component that speaks for the claim; a dash for none."""
-        return (self.said(claim)[claim.headline] if claim.components else "") or "–"
-
-    def ends(self, claim: ClaimRow) -> list[Range | None]:
-        """The intervals of a claim's components."""
-        return [None if found is None else found.ends for found in self.of(claim)]
-
-    @property
-    def beyond(self) -> list[Tested]:
-        """The components that are shown outside their regions, by the adjusted p-values."""
-        return [found for found in self.tested if found.adjusted < MISSES]
-
-    @property
-    def disagreeing(self) -> list[Tested]:
-        """The components whose usual analysis disagrees with their verdict."""
-        return [found for found in self.tested if found.disagrees]
-
-
-def _analysed(claim: ClaimRow) -> Sequence[Usual | None]:
-    nothing = [None] * len(claim.components)
+def components(claim: ClaimRow) -> list[Usual | None]:
+    """The usual analysis of each component of a claim; None where there is none."""
+    nothing: list[Usual | None] = [None] * len(claim.components)
     name = claim.rule.name
     errors = [cell.error for cell in claim.cells if cell.replicates]
     if claim.state != "DECIDED" or not errors or None in errors:
@@ -165,7 +76,7 @@ def _usual(
     reach = float(stats.t.isf(MISSES / 2, dof)) * error
     beyond = max(region[0] - estimate, estimate - region[1]) / error
     ends = Range.of(estimate - reach, estimate + reach)
-    return Usual(estimate, ends, float(stats.t.sf(beyond, dof)))
+    return Usual(estimate=estimate, ends=ends, p_value=float(stats.t.sf(beyond, dof)))
 
 
 def _mean(claim: ClaimRow, component: ComponentRow) -> Usual | None:
@@ -208,7 +119,8 @@ def _share(
         if 0 < edge < 1
     ]
     p_value = float(stats.norm.sf(max(beyond, default=-math.inf)))
-    return Usual(sent(share), Range.of(sent(float(low)), sent(float(high))), p_value)
+    ends = Range.of(sent(float(low)), sent(float(high)))
+    return Usual(estimate=sent(share), ends=ends, p_value=p_value)
 
 
 def interval(cell: CellRow) -> Range | None:
@@ -247,7 +159,8 @@ def _location(claim: ClaimRow, component: ComponentRow) -> Usual | None:
     if usual is None or max(map(abs, usual.ends.ends)) > 100:
         return None
     left, right = map(math.exp, usual.ends.ends)
-    return Usual(math.exp(usual.estimate), Range.of(left, right), usual.p_value)
+    ends = Range.of(left, right)
+    return Usual(estimate=math.exp(usual.estimate), ends=ends, p_value=usual.p_value)
 
 
 def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float] | None:
@@ -297,7 +210,7 @@ def _separated(shares: Array) -> bool:
     return within < 2 and bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def _exponents(claim: ClaimRow) -> Sequence[Usual | None]:
+def _exponents(claim: ClaimRow) -> list[Usual | None]:
     """The slopes of the logarithms of means, or of critical values, in the parameters'
     logarithms."""
     cells, expected = claim.cells, None

@@ -1,12 +1,13 @@
 """Write every form of a report into one directory."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from recall_reports import html, markdown
-from recall_reports.record import Record, files
+from recall_reports.analyses import Analyses
+from recall_reports.record import Record, UsualRow, files
 from recall_reports.record.errors import ReportError
-from recall_reports.usual import Analyses
 
 Paths = dict[str, Path]
 
@@ -29,6 +30,8 @@ def write(record: Record, directory: Path, written: Paths | None = None) -> Path
     files.refuse_foreign(directory)
     written = {} if written is None else written
     record = files.validated(record)
+    with suppress(Exception):  # the evidence comes first; the page says what is wrong
+        record.usual = _analysed(record)
     written["json"] = files.dump(record, directory / "report.json")
     return render(record, directory, written)
 
@@ -42,7 +45,7 @@ def render(record: Record, directory: Path, written: Paths | None = None) -> Pat
     files.refuse_foreign(directory)
     written = {} if written is None else written
     problems = []
-    analyses = Analyses(record.claims)
+    analyses = Analyses(record.claims, record.usual)
     forms: dict[str, Callable[[Record, Analyses], str]] = {
         "report.html": html.render,
         "report.md": markdown.render,
@@ -58,3 +61,9 @@ def render(record: Record, directory: Path, written: Paths | None = None) -> Pat
     if problems:
         raise ReportError("; ".join(problems))
     return written
+
+
+def _analysed(record: Record) -> dict[str, UsualRow]:
+    from recall_reports import usual  # what it loads takes longer than a page
+
+    return usual.analysed(record)

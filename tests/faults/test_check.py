@@ -197,6 +197,10 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
         ["suite/blocks/total = 4611686018427387904"],
         ["the record: suite.blocks.total: 4611686018427387904 in the record, "],
     ),
+    "a usual analysis": (
+        ["usual/tiny.one/components/0/estimate = 5.0"],
+        ["the record: usual.tiny.one.components.0.estimate: 5.0 in the record, 0.99"],
+    ),
     "another seed": (["suite/seed = 5", "claims/*/seed = 5"], ["scale=1.0: seed changed"]),
     "another tier": (['suite/tier = "smoke"'], ["scale=1.0: registration changed"]),
     "another budget": (

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from recall_reports import html, phrases
+from recall_reports.analyses import Analyses
 from recall_reports.figures import finding as figure_of
 from recall_reports.plots import collapse, curve, figure
 from recall_reports.plots.bars import Sharpness, sharpness
@@ -90,7 +91,7 @@ def test_lines_are_curves_of_the_theory_and_join_no_cells(baseline: Record) -> N
 
 
 def test_six_figures_open_the_page(baseline: Record) -> None:
-    found = figure.figures(baseline)
+    found = figure.figures(baseline, Analyses(baseline.claims))
     assert [one.paper.key for one in found] == ["A", "B", "B", "D", "E", "F"]
     page = html.render(baseline)
     assert len(page.encode()) < 1.5e6
@@ -113,7 +114,8 @@ def test_dots_of_a_figure_stand_at_what_was_observed(baseline: Record) -> None:
     claim = next(claim for claim in baseline.claims if claim.id == "A.localisation")
     paper = next(paper for paper in baseline.papers if paper.key == "A")
     chart = Chart()
-    figure._curves(chart, paper.figures[0], [(claim, paper.figures[0].series[0])])
+    chosen = [(claim, paper.figures[0].series[0])]
+    figure._curves(chart, paper.figures[0], chosen, Analyses([claim]))
     dots = {at for m in chart.marks if m.kind == "dots" for at in zip(m.xs, m.ys, strict=True)}
     assert dots == {(cell.params["samples"], cell.observed) for cell in claim.cells}
     names = [mark.name for mark in chart.marks if mark.name]

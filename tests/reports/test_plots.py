@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from recall_reports import plots
+from recall_reports.analyses import Analyses
 from recall_reports.plots import curve, figure, series
 from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis, Chart
@@ -47,7 +48,7 @@ def test_the_largest_sizes_are_drawn(size: float) -> None:
         for cell in claim.cells[:1]:
             cell.params = dict.fromkeys(cell.params, size)
         plots.panels(claim)
-    assert figure.figures(report)
+    assert figure.figures(report, Analyses(report.claims))
 
 
 def test_what_leaves_the_axes_is_clipped() -> None:

@@ -1,7 +1,10 @@
 """The usual analysis finds what is true of made data, and says where it disagrees."""
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +14,11 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from recall_reports import record as rec
+from recall_reports import usual as usual_analyses
+from recall_reports import write
+from recall_reports.analyses import Analyses
+from recall_reports.record import files
 from recall_reports.record.values import Verdict
-from recall_reports.usual import Analyses, Usual
 from tests.reports import builders
 
 Array = npt.NDArray[np.floating]
@@ -41,7 +47,7 @@ def cell(params: rec.Parameters, values: Array, **more: float | None) -> rec.Cel
     )
 
 
-def usual(claim: rec.ClaimRow) -> Sequence[Usual | None]:
+def usual(claim: rec.ClaimRow) -> Sequence[rec.Usual | None]:
     return Analyses([claim]).of(claim)
 
 
@@ -218,3 +224,24 @@ def test_p_values_are_adjusted_for_all_tests_of_the_run() -> None:
     values = [found.usual.p_value for found in tested]
     adjusted = multipletests(values, method="holm")[1]
     assert [found.adjusted for found in tested] == pytest.approx(adjusted.tolist())
+
+
+def test_a_written_record_has_its_analyses_and_its_page_is_made_without_statsmodels(
+    report: rec.Record, tmp_path: Path
+) -> None:
+    paths = write.write(report, tmp_path / "first")
+    found = files.load(paths["json"])
+    assert found.usual == usual_analyses.analysed(found)
+    assert any(row.cells for row in found.usual.values())
+    again = f"from recall_reports.__main__ import main; main(['render', '{paths['json']}', '--to', "
+    again += f"'{tmp_path / 'again'}']); import sys; print('statsmodels' in sys.modules)"
+    run = [sys.executable, "-c", again]
+    said = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    assert said.endswith("False\n")
+    for name in ("report.html", "report.md"):
+        assert (tmp_path / "again" / name).read_text() == (tmp_path / "first" / name).read_text()
+
+
+def test_an_analysis_of_another_number_of_components_does_not_count() -> None:
+    found = location([coins(np.random.default_rng(12), 0.5, 64)] * 6)
+    assert Analyses([found], {found.id: rec.UsualRow(components=[])}).of(found) == usual(found)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from recall_reports import figures, html, markdown, opening, phrases, summary, usual
+from recall_reports import figures, html, markdown, opening, phrases, summary
+from recall_reports.analyses import Analyses
 from recall_reports.record import Record
 from recall_reports.record.files import load
 from tests.reports import builders, golden, sample
@@ -156,7 +157,7 @@ def test_a_title_says_so_where_the_region_excludes_the_law_that_it_names() -> No
 
 
 def test_the_usual_analysis_is_told_when_asked_and_where_it_disagrees(report: Record) -> None:
-    found = usual.Analyses(report.claims)
+    found = Analyses(report.claims)
     assert found.disagreeing
     for verbosity in (-1, 0, 1):
         text = " ".join(golden.terminal(report, 160, verbosity).split())

@@ -256,6 +256,10 @@ class Check:
             suite, error_budget=error_budget, independence=independence, blocks=blocks
         )
         again.claims = rows
+        if self._record.usual:
+            from recall_reports import usual  # what it loads takes a while
+
+            again.usual = usual.analysed(again)
         self._compare("the record", self._record, again)
 
     def _compare(self, where: str, told: Struct, again: Struct) -> None:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from recall_reports import phrases
+from recall_reports.analyses import Analyses
 from recall_reports.plots.chart import COLOURS, HUGE, INK, MUTED, Chart, Mark
 from recall_reports.plots.panel import svg
 from recall_reports.plots.series import (
@@ -24,10 +25,9 @@ from recall_reports.plots.series import (
     series,
     value,
 )
-from recall_reports.record import CellRow, ClaimRow, Figure, PaperRow, Range, Record
+from recall_reports.record import ClaimRow, Figure, PaperRow, Range, Record
 from recall_reports.record import Series as Chosen
 from recall_reports.record.values import Plot
-from recall_reports.usual import Analyses, interval
 
 DOT = 5.0
 MARGIN, ROOM = 0.03, 0.3  # left and right of all curves, of their width
@@ -45,7 +45,7 @@ class Drawn:
     claims: Sequence[ClaimRow]
 
 
-def figures(record: Record) -> list[Drawn]:
+def figures(record: Record, analyses: Analyses) -> list[Drawn]:
     """The figures of a record's papers, as far as it has their claims; bars are 95% intervals."""
     claims = {claim.id: claim for claim in record.claims}
     found = []
@@ -54,7 +54,7 @@ def figures(record: Record) -> list[Drawn]:
             chosen = [(claims[one.claim], one) for one in figure.series if one.claim in claims]
             chart = Chart(title=figure.title)
             paint = _rows if figure.kind == "rows" else _curves
-            bars = paint(chart, figure, chosen) if chosen else None
+            bars = paint(chart, figure, chosen, analyses) if chosen else None
             if bars is not None:
                 shown = list({claim.id: claim for claim, _ in chosen}.values())
                 note = " ".join(filter(None, (figure.note, _bars(bars))))
@@ -69,14 +69,11 @@ def _bars(usual: set[bool]) -> str:
     return f"Bars: {' and '.join(kinds)}." if kinds else ""
 
 
-def _interval(cell: CellRow) -> Range | None:
-    """The 95% interval of a cell's observed value, or the verdict's interval where its error is
-    lost."""
-    return interval(cell) or cell.interval
-
-
 def _curves(
-    chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]
+    chart: Chart,
+    figure: Figure,
+    chosen: Sequence[tuple[ClaimRow, Chosen]],
+    analyses: Analyses,
 ) -> set[bool] | None:
     """Draw theory's curves and simulation's dots; return what `_bars` takes, None without dots."""
     usual: set[bool] = set()
@@ -85,7 +82,7 @@ def _curves(
     plot = next((claim.plot for claim, _ in chosen if claim.plot is not None), None)
     if plot is None or plot.x is None:
         return None
-    names = list(_named(figure, chosen))
+    names = list(_named(figure, chosen, analyses))
     for index, (drawn, group) in enumerate(names):
         group = Series(group.label, COLOURS[index % len(COLOURS)], "o", group.cells)
         lines = lines_of(drawn, group)
@@ -98,7 +95,7 @@ def _curves(
             ys = [number for _, number in predicted(group.cells)]
             if len(ys) == len(places):
                 chart.add(Mark("dots", group.colour, places, ys, "_", 6, name=group.label))
-        cells = [replace(cell, interval=_interval(cell)) for cell in group.cells]
+        cells = group.cells
         usual |= {cell.error is not None for cell in cells if len({*bounds([cell])}) > 1}
         points(chart, group, places, cells, label="")
         xs += places
@@ -134,16 +131,19 @@ def _with_room(xs: Sequence[float], *, log: bool) -> tuple[float, float]:
 
 
 def _named(
-    figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]
+    figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]], analyses: Analyses
 ) -> Iterator[tuple[Plot, Series]]:
-    """The series of a figure, each with the plot that has its curves."""
+    """The series of a figure, each with the plot that has its curves.
+
+    Its cells have their 95% intervals, and the verdict's where an error is lost.
+    """
     for claim, one in chosen:
         plot = claim.plot
         if plot is None or plot.x is None:
             continue
         cells = [
-            cell
-            for cell in claim.cells
+            replace(cell, interval=usual or cell.interval)
+            for cell, usual in zip(claim.cells, analyses.bars(claim), strict=True)
             if one.where.items() <= cell.params.items()
             and is_number(cell.params.get(plot.x))
             and is_number(cell.observed)
@@ -155,20 +155,24 @@ def _named(
 
 
 def _rows(
-    chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]
+    chart: Chart,
+    figure: Figure,
+    chosen: Sequence[tuple[ClaimRow, Chosen]],
+    analyses: Analyses,
 ) -> set[bool] | None:
     """Draw predicted and simulated values of one cell a row; return as `_curves` does."""
-    rows = sorted(filter(None, (_row(claim, one) for claim, one in chosen)), key=lambda r: r[1])
+    found = (_row(claim, one, analyses) for claim, one in chosen)
+    rows = sorted(filter(None, found), key=lambda row: row[1])
     if not rows:
         return None
     places = list(map(float, range(len(rows))))
-    expected, found = [row[1] for row in rows], [row[2] for row in rows]
+    expected, simulated = [row[1] for row in rows], [row[2] for row in rows]
     whiskers = [row[3] for row in rows]
     chart.add(Mark("dots", INK, expected, places, "|", 5, label="theory"))
     for at, ends in zip(places, whiskers, strict=True):
         chart.add(Mark("line", COLOURS[1], ends, [at, at], "thin"))
-    chart.add(Mark("dots", COLOURS[1], found, places, "o", DOT, label="simulation"))
-    values = [*expected, *found]
+    chart.add(Mark("dots", COLOURS[1], simulated, places, "o", DOT, label="simulation"))
+    values = [*expected, *simulated]
     scale_axis(chart.x, values, log=min(values) > 0 and max(values) > BROAD * min(values))
     chart.y.ticks, chart.y.names = places, [row[0] for row in rows]
     chart.y.ends = -0.7, len(rows) - 0.3
@@ -177,7 +181,7 @@ def _rows(
 
 
 def _row(
-    claim: ClaimRow, one: Chosen
+    claim: ClaimRow, one: Chosen, analyses: Analyses
 ) -> tuple[str, float, float, tuple[float, float], bool] | None:
     """The name of a row, what is predicted, what was found, its interval, whether that is usual."""
     cell = next((c for c in claim.cells if one.where.items() <= c.params.items()), None)
@@ -185,7 +189,7 @@ def _row(
         return None
     unit = cell.params.get(one.per, 1) if one.per else 1
     right = cell.critical if claim.rule.locates else cell.predicted
-    parts = zip(claim.components, Analyses([claim]).ends(claim), strict=True)
+    parts = zip(claim.components, analyses.ends(claim), strict=True)
     part = next((p for p in parts if p[0].params.items() <= cell.params.items()), None)
     if part is None or not is_number(right) or not is_number(unit) or part[0].estimate is None:
         return None

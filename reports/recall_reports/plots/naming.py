@@ -1,5 +1,7 @@
 """Names of curves next to them, where they hide neither a point nor another curve."""
 
+import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -35,6 +37,7 @@ def place(
     """
     taken: list[Box] = []
     found = []
+    drawn = sorted(drawn)
     for text, curve in names:
         tried = [
             (_around(box, drawn, NEAR), _around(box, drawn, CLEAR), index, spot, anchor, box)
@@ -62,11 +65,11 @@ def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box
 
 
 def _around(box: Box, drawn: Sequence[Point], margin: float) -> int:
-    """Count the places in a box, or within a margin around it."""
+    """Count the places, from the left one on, in a box or within a margin around it."""
     left, top, right, bottom = box
-    return sum(
-        left - margin < x < right + margin and top - margin < y < bottom + margin for x, y in drawn
-    )
+    first = bisect_right(drawn, (left - margin, math.inf))
+    last = bisect_left(drawn, (right + margin, -math.inf))
+    return sum(top - margin < y < bottom + margin for _, y in drawn[first:last])
 
 
 def _inside(box: Box, frame: Box) -> bool:

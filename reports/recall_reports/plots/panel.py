@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from recall_reports.plots import naming
 from recall_reports.plots.chart import Chart, Mark, Point
@@ -201,14 +201,16 @@ def _path(look: str, *steps: str | float) -> Markup:
     for step in steps:
         text = step if isinstance(step, str) else _short(step)
         data += f" {text}" if data and (data[-1] + text[0]).isdigit() else text
-    return Markup('<path class="{}" d="{}"/>').format(look, data) if data else Markup("")
+    return Markup(f'<path class="{escape(look)}" d="{data}"/>') if data else Markup("")
 
 
 def _text(spot: Point, text: str, look: str = "") -> Markup:
     """Text at a point; nothing where it is empty."""
+    if not text:
+        return Markup()
     x, y = map(_short, spot)
-    more = Markup(' class="{}"').format(look) if look else ""
-    return Markup('<text x="{}" y="{}"{}>{}</text>').format(x, y, more, text) if text else Markup()
+    more = f' class="{escape(look)}"' if look else ""
+    return Markup(f'<text x="{x}" y="{y}"{more}>{escape(text)}</text>')
 
 
 def _short(number: float) -> str:

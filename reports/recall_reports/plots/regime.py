@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MUTED, Chart, Mark
 from recall_reports.plots.series import is_number, scale_axis
@@ -27,6 +25,8 @@ def telling(points: list[Point]) -> tuple[str, ...]:
 
 
 def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
+    import numpy as np  # which takes a while, and only pages of hunts need
+
     first, second = (np.unique(values, return_inverse=True)[1] for values in (one, other))
     if first.max() == 0 or second.max() == 0:
         return 0.0

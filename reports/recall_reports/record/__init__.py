@@ -374,14 +374,40 @@ class Suite(Struct, kw_only=True):
     independence: Independence
 
 
+class Usual(Struct, kw_only=True):
+    """The usual analysis of a component: an estimate, its 95% interval, and a test.
+
+    `p_value` is of the hypothesis that the quantity lies in the region.
+    """
+
+    estimate: Finite
+    ends: Range
+    p_value: Probability
+
+
+class UsualRow(Struct, kw_only=True):
+    """The usual analyses of a claim's components, None where one has none; they decide nothing.
+
+    `cells` are the 95% intervals of what its cells observed, where a figure of its paper draws
+    them.
+    """
+
+    components: list[Usual | None]
+    cells: list[Range | None] = []
+
+
 class Record(Struct, kw_only=True):
-    """One run of the suite."""
+    """One run of the suite.
+
+    `usual` has the usual analyses by the claim's id, since a page is made faster than they are.
+    """
 
     version: Literal["recall-claims/4"] = msgspec.field(name="schema", default=VERSION)
     suite: Suite
     papers: list[PaperRow]
     derivations: list[Derivation] = []
     claims: list[ClaimRow]
+    usual: dict[Annotated[str, Meta(pattern=ID)], UsualRow] = {}
 
 
 def schema() -> dict[str, Any]:

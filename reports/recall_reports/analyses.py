@@ -1,0 +1,127 @@
+"""The usual analyses of a record, next to its verdicts: what they say, and where they disagree.
+
+They are in the record. Those of a claim that the record has none of are made here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from recall_reports import figures, phrases
+from recall_reports.record import ClaimRow, ComponentRow, Range, Usual, UsualRow
+from recall_reports.record.values import Verdict
+
+MISSES = 0.05
+"""Level of the tests, adjusted for all of a run."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A component with its usual analysis, and the p-value adjusted for all tests of the run."""
+
+    claim: ClaimRow
+    component: ComponentRow
+    usual: Usual
+    adjusted: float
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the interval is outside the region that is supported, or inside a refuted one."""
+        low, high = self.component.region.ends
+        left, right = self.usual.ends.ends
+        if self.component.verdict is Verdict.SUPPORTED:
+            return left > high or right < low
+        return self.component.verdict is Verdict.REFUTED and low <= left and right <= high
+
+    @property
+    def text(self) -> str:
+        """The estimate with its interval."""
+        return figures.with_interval(self.usual.estimate, self.usual.ends)
+
+    @property
+    def disagreement(self) -> str:
+        """Say where the usual interval lies, against the verdict."""
+        verdict, where = self.component.verdict, "outside"
+        if verdict is Verdict.REFUTED:
+            where = "inside"
+        name = phrases.component_name(self.claim, self.component, self.component.params)
+        region = figures.region(self.component)
+        return (
+            f"The {phrases.USUAL}, disagrees with {verdict} at {name}: {self.text} lies {where} "
+            f"the region {region}."
+        )
+
+
+class Analyses:
+    """The usual analysis of every component of the claims of a run.
+
+    Args:
+        claims: of the run.
+        stored: analyses that its record has, by claim.
+    """
+
+    def __init__(
+        self, claims: Sequence[ClaimRow], stored: Mapping[str, UsualRow] | None = None
+    ) -> None:
+        self._claims = claims
+        self._components = {name: row.components for name, row in (stored or {}).items()}
+        self._cells = {name: row.cells for name, row in (stored or {}).items()}
+
+    def of(self, claim: ClaimRow) -> Sequence[Usual | None]:
+        """The analyses of a claim's components; None where there is no usual one."""
+        found = self._components.get(claim.id, [])
+        if len(found) != len(claim.components):
+            from recall_reports import usual  # what it loads takes longer than a page
+
+            found = self._components[claim.id] = usual.components(claim)
+        return found
+
+    def bars(self, claim: ClaimRow) -> Sequence[Range | None]:
+        """The 95% intervals of what a claim's cells observed; None where an error is lost."""
+        found = self._cells.get(claim.id, [])
+        if len(found) != len(claim.cells):
+            from recall_reports import usual  # as above
+
+            found = self._cells[claim.id] = [usual.interval(cell) for cell in claim.cells]
+        return found
+
+    @cached_property
+    def tested(self) -> list[Tested]:
+        """The components that have one, from the smallest p-value."""
+        pairs = [
+            (claim, component, usual)
+            for claim in self._claims
+            for component, usual in zip(claim.components, self.of(claim), strict=True)
+            if usual is not None
+        ]
+        pairs.sort(key=lambda pair: pair[2].p_value)
+        raised = ((len(pairs) - i) * pair[2].p_value for i, pair in enumerate(pairs))
+        adjusted = (min(p, 1.0) for p in accumulate(raised, max))  # Holm's
+        return [Tested(*pair, p) for pair, p in zip(pairs, adjusted, strict=True)]
+
+    def said(self, claim: ClaimRow) -> list[str]:
+        """The same as text, which is empty if no component of the claim has one."""
+        found = self.of(claim)
+        none = ("no usual interval" if claim.rule.locates else "–") if any(found) else ""
+        return [
+            none if one is None else figures.with_interval(one.estimate, one.ends) for one in found
+        ]
+
+    def headline(self, claim: ClaimRow) -> str:
+        """The text of the component that speaks for the claim; a dash for none."""
+        return (self.said(claim)[claim.headline] if claim.components else "") or "–"
+
+    def ends(self, claim: ClaimRow) -> list[Range | None]:
+        """The intervals of a claim's components."""
+        return [None if found is None else found.ends for found in self.of(claim)]
+
+    @property
+    def beyond(self) -> list[Tested]:
+        """The components that are shown outside their regions, by the adjusted p-values."""
+        return [found for found in self.tested if found.adjusted < MISSES]
+
+    @property
+    def disagreeing(self) -> list[Tested]:
+        """The components whose usual analysis disagrees with their verdict."""
+        return [found for found in self.tested if found.disagrees]
