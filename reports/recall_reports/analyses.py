@@ -1,6 +1,6 @@
 """The usual analyses of a record, next to its verdicts: what they say, and where they disagree.
 
-They are in the record. Those of a claim that the record has none of are made here.
+A record keeps them. If it has none of a claim, they are made on the spot.
 """
 
 from collections.abc import Mapping, Sequence
@@ -101,7 +101,7 @@ class Analyses:
         return [Tested(*pair, p) for pair, p in zip(pairs, adjusted, strict=True)]
 
     def said(self, claim: ClaimRow) -> list[str]:
-        """The same as text, which is empty if no component of the claim has one."""
+        """The analyses as text, which is empty if no component of the claim has one."""
         found = self.of(claim)
         none = ("no usual interval" if claim.rule.locates else "–") if any(found) else ""
         return [

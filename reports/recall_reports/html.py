@@ -17,9 +17,10 @@ from recall_reports.templating import page
 IN_FULL_VIEW = 10  # components; the others fold away
 FOLDED = re.compile(r"<template>(.*?)</template>", re.DOTALL)
 
-Row = tuple[str, ComponentRow, Bar, str]
-View = tuple[Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
-"""Parts drawn for a claim: its components, nearest the edges first, the others, its plots."""
+Row = tuple[Sequence[str], ComponentRow, Bar, str]
+View = tuple[Sequence[str], Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
+"""Parts drawn for a claim: what varies, its components, nearest the edges first, the others, its
+plots."""
 
 
 def render(record: Record, analyses: Analyses | None = None) -> str:
@@ -87,8 +88,15 @@ def framed(claim: ClaimRow, paper: PaperRow) -> str:
 def _view(claim: ClaimRow, analyses: Analyses) -> View:
     parts = claim.components
     drawn = bars(parts, analyses.ends(claim), log=claim.rule.scale == "error")
-    names, usual = phrases.component_names(claim), analyses.said(claim)
-    rows = list(zip(names, parts, drawn, usual, strict=True))
+    names = phrases.varying(claim)
+    named = [[name] for name in phrases.component_names(claim)]
+    if names:
+        named = [
+            [phrases.setting(part.params[name]) if name in part.params else "–" for name in names]
+            for part in parts
+        ]
+    usual = analyses.said(claim)
+    rows = list(zip(named, parts, drawn, usual, strict=True))
     if len(rows) > IN_FULL_VIEW:
         rows.sort(key=lambda row: (row[1].distance is not None, -(row[1].distance or 0.0)))
-    return rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], plots.panels(claim)
+    return names, rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], plots.panels(claim)

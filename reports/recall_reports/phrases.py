@@ -167,6 +167,19 @@ def component_names(claim: ClaimRow) -> list[str]:
     return names
 
 
+def varying(claim: ClaimRow) -> list[str]:
+    """The parameters in which a claim's cells differ from component to component.
+
+    None if there is but one, which names them, and none for exponents.
+    """
+    settings = [component.params for component in claim.components]
+    keys = dict.fromkeys(key for params in settings for key in params)
+    found = [name for name in claim.symbols if name in keys]
+    found += [name for name in keys if name not in claim.symbols]
+    found = [name for name in found if len({params.get(name) for params in settings}) > 1]
+    return found if len(found) > 1 and claim.rule.scale != "exponent" else []
+
+
 def component_name(claim: ClaimRow, component: ComponentRow, params: Parameters) -> str:
     """A component by these of its parameters, or by its name where it has none."""
     return parameters(params, claim.symbols) or symbol(component.name, claim.symbols)

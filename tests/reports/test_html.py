@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from recall_reports import html, phrases
 from recall_reports.plots.bars import bars
-from recall_reports.record import ID, Record
+from recall_reports.record import ID, Parameters, Record
 from tests.reports import builders, golden, sample
 
 
@@ -139,3 +139,19 @@ def test_no_class_of_a_plot_is_without_a_rule(page: str) -> None:
     used = {name for names in re.findall(r'class="([^"]+)"', plots) for name in names.split()}
     assert {"k0", "dash0", "whiskers", "heading"} <= used
     assert used - {"line"} <= set(re.findall(r"\.([\w-]+)", sheet))
+
+
+def test_components_that_differ_in_several_parameters_have_a_column_for_each() -> None:
+    def panel(*settings: Parameters) -> str:
+        parts = [builders.component("mean", 1.0, 0.05, (0.9, 1.1), params) for params in settings]
+        claim = builders.claim("A.made", "title", list(parts))
+        claim.symbols = {"dim": "d", "length": "L"}
+        return html.framed(claim, builders.paper())
+
+    two = panel({"length": 8, "dim": 16, "width": 4}, {"length": 9, "dim": 17, "width": 4})
+    table = unescape(two).partition('class="components"')[2].partition("</table>")[0]
+    assert re.findall(r'<abbr title="(.*?)">(.*?)<', table) == [("dimension", "d"), ("length", "L")]
+    cells = re.findall(r'rowheader" scope="row" data-label="(.)">(.*?)<', table)
+    assert cells == [("d", "16"), ("L", "8"), ("d", "17"), ("L", "9")]
+    one = unescape(panel({"length": 8, "dim": 16}, {"length": 9, "dim": 16}))
+    assert '<th role="rowheader" scope="row">L\u00a0=\u00a08</th>' in one
