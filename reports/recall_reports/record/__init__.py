@@ -9,7 +9,7 @@ page stand: it imports nothing of either.
 
 import math
 import sys
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -17,8 +17,10 @@ from msgspec import Meta, Struct
 from recall_reports.record.values import Figure as Figure
 from recall_reports.record.values import Finite, Plot, Provenance, Scale, Verdict
 from recall_reports.record.values import Parameters as Parameters
+from recall_reports.record.values import Range as Range
 from recall_reports.record.values import Series as Series
 from recall_reports.record.values import Text as Text
+from recall_reports.record.values import finite as finite
 
 VERSION: Final = "recall-claims/4"
 
@@ -35,33 +37,6 @@ ClaimVerdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE", "SURVIVES", "BREA
 ON_THEOREMS: tuple[ClaimVerdict, ...] = ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
 EXPLORATORY: tuple[ClaimVerdict, ...] = ("SURVIVES", "BREAKS", "INCONCLUSIVE")
 """The verdicts on a claim, in the order of `Verdict`."""
-
-
-class Range(Struct, array_like=True):
-    """Two ends, [low, high]; None is minus infinity as low and plus infinity as high."""
-
-    low: Finite | None
-    high: Finite | None
-
-    def __post_init__(self) -> None:
-        if self.low is not None and self.high is not None and self.low > self.high:
-            raise ValueError(f"the lower bound {self.low} exceeds the upper bound {self.high}")
-
-    @classmethod
-    def of(cls, low: float, high: float) -> Self:
-        """The range with these ends, which may be infinite."""
-        return cls(finite(low), finite(high))
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Both ends, infinite where they are None."""
-        low = -math.inf if self.low is None else self.low
-        return low, math.inf if self.high is None else self.high
-
-
-def finite(value: float) -> float | None:
-    """A number as a record holds it: None where it is not finite."""
-    return float(value) if math.isfinite(value) else None
 
 
 class ComponentRow(Struct, kw_only=True):

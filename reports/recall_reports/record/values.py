@@ -1,8 +1,9 @@
 """Values that the library and the record share: what a claim declares, and how it is judged."""
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from msgspec import Meta, Struct
 
@@ -23,6 +24,33 @@ class Verdict(StrEnum):
     SUPPORTED = "SUPPORTED"
     REFUTED = "REFUTED"
     INCONCLUSIVE = "INCONCLUSIVE"
+
+
+class Range(Struct, array_like=True):
+    """Two ends, [low, high]; None is minus infinity as low and plus infinity as high."""
+
+    low: Finite | None
+    high: Finite | None
+
+    def __post_init__(self) -> None:
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"the lower bound {self.low} exceeds the upper bound {self.high}")
+
+    @classmethod
+    def of(cls, low: float, high: float) -> Self:
+        """The range with these ends, which may be infinite."""
+        return cls(finite(low), finite(high))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends, infinite where they are None."""
+        low = -math.inf if self.low is None else self.low
+        return low, math.inf if self.high is None else self.high
+
+
+def finite(value: float) -> float | None:
+    """A number as a record holds it: None where it is not finite."""
+    return float(value) if math.isfinite(value) else None
 
 
 class Line(Struct, kw_only=True):
