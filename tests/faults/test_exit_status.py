@@ -140,10 +140,22 @@ FAILING = {
         "argument 'scale' (test_tiny_",
     ),
     "unknown": (VALUE, '{"value": np.ones(cell["scal"])}', "no parameter 'scal', only scale ("),
+    "breaks": ("predict=predict", "predict=lambda cell: 1 / 0", "at scale=1.0: ZeroDivisionError"),
+    "groups": ("1.05))", '1.05), by="dim")', "cannot group by"),
+    "ranges": ("1.05))", "1.05), method=Betting(0.0, 2.0))", "leaves the declared range [0, 2]"),
+    "rules": ("MeanRatio(", "Breaking(", "IndexError: none of them (test_tiny_"),
+    "texted": ("1.05))", "1.05), observable=print)", "is a function, which has no text"),
     "other": (VALUE, '{"other": np.ones(block.replicates)}', "observable 'value'"),
 }
 """Claims that cannot be judged, and why: of some, predictions show it before a block runs."""
 DRAWN = """
+from recall_claims import Betting
+
+
+class Breaking(MeanRatio):
+    def components(self, evidence, predict, alpha):
+        raise IndexError("none of them")
+
 
 def touched():
     Path(".predicted").touch()
@@ -172,6 +184,7 @@ def test_a_claim_that_cannot_be_judged_says_why_and_others_are(suite: Suite, exe
     for name in ("zero", "empty"):
         dry = suite.run("--dry-run", "-k", name, status=2)
         assert FAILING[name][-1] in dry.text
+        assert f"claim tiny.{name}: " in dry.text
     result = suite.run("--executor", executor, status=1)
     assert (suite.folder / ".predicted").exists()
     assert not (suite.folder / ".ran").exists()
@@ -181,9 +194,11 @@ def test_a_claim_that_cannot_be_judged_says_why_and_others_are(suite: Suite, exe
         claim = claims.pop(f"tiny.{name}")
         assert (claim["state"], claim["verdict"], claim["outcome"]) == ("ERROR", None, "failed")
         assert says in claim["reason"]
+        assert f"tiny.{name}" in claim["reason"]
     left = {name: claim["verdict"] for name, claim in claims.items()}
     assert left == dict.fromkeys(("tiny.later", "tiny.ok"), "SUPPORTED")
     assert "simulate.py:" not in result.text, "a traceback"
+    assert "Error\n" not in result.text, "the end of another"
 
 
 def test_more_claims_than_their_paper_has_slots_for(suite: Suite) -> None:

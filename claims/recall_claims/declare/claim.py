@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from recall_claims.judge.rules import Predict, Rule
 from recall_claims.model.cell import Block, Cell
-from recall_claims.model.errors import ClaimError
+from recall_claims.model.errors import ClaimError, about
 from recall_claims.model.predictions import Prediction
 from recall_claims.model.regime import Regime
 from recall_claims.model.region import Region
@@ -38,19 +38,21 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
     cells were given.
 
     Args:
+        claim: the claim's id.
         declared: cells, for all tiers or per tier, or functions that return them.
         completed: adds what the rule needs.
     """
 
     def __init__(
-        self, declared: Grid, completed: Callable[[Sequence[Cell]], tuple[Cell, ...]]
+        self, claim: str, declared: Grid, completed: Callable[[Sequence[Cell]], tuple[Cell, ...]]
     ) -> None:
-        self._declared, self._completed = declared, completed
+        self._claim, self._declared, self._completed = claim, declared, completed
         self._known: dict[int, tuple[Cell, ...]] = {}  # once where tiers share it
 
     @cached_property
     def _tiers(self) -> dict[str, Points]:
-        found = self._declared() if callable(self._declared) else self._declared
+        with about(self._claim):
+            found = self._declared() if callable(self._declared) else self._declared
         given: dict[str, Points] = _per_tier(found)
         tiers = {tier: points for tier, points in given.items() if points}
         return {"full": tiers["standard"], **tiers} if "standard" in tiers else tiers
@@ -73,7 +75,8 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
     def __getitem__(self, tier: str) -> tuple[Cell, ...]:
         points = self._tiers[tier]
         if id(points) not in self._known:
-            self._known[id(points)] = self._completed(points() if callable(points) else points)
+            with about(self._claim):
+                self._known[id(points)] = self._completed(points() if callable(points) else points)
         return self._known[id(points)]
 
     def __contains__(self, tier: object) -> bool:
@@ -290,7 +293,8 @@ def claim(
                 f"claim {id}: its rule has no region, and its prediction is no formula "
                 "of the registry, whose stated error would give one"
             )
-        rule = rule(entry.region())
+        with about(id):
+            rule = rule(entry.region())
         if (rule.scale == "ratio") != entry.errors[0].relative:
             raise ClaimError(
                 f"claim {id}: {entry.name} states an error of {entry.errors[0]}, and the rule "
@@ -320,7 +324,7 @@ def claim(
             regime_text=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
             regime=regime if isinstance(regime, Regime) else None,
             size=size,
-            cells=Grids(cells, completed),
+            cells=Grids(id, cells, completed),
             replicates={tier: _ends(numbers) for tier, numbers in sizes.items()},
             block=_inherited({} if block is None else block),
             rule=judged,

@@ -20,7 +20,7 @@ from recall_claims.judge.methods import Array, Betting
 from recall_claims.judge.resolution import resolution
 from recall_claims.judge.rules import Predict, Sample
 from recall_claims.model.cell import Cell
-from recall_claims.model.errors import ClaimError, told
+from recall_claims.model.errors import ClaimError, about, told
 from recall_claims.model.region import Component, Interval, Verdict, headline, judge
 
 Observations = Mapping[str, Array]
@@ -191,12 +191,13 @@ def decide(
         found = wrong.rule.against(evidence, wrong.predict, alpha)
         return with_earlier(found, before.controls[planted.id] if before else (), settled=False)
 
-    found = claim.rule.components(evidence, claim.predict, alpha)
-    return Decision(
-        with_earlier(found, before.components if before else (), settled=True),
-        {c.id: control(c) for c in claim.controls},
-        claim.rule.doubt(evidence),
-    )
+    with about(claim.id):
+        found = claim.rule.components(evidence, claim.predict, alpha)
+        return Decision(
+            with_earlier(found, before.components if before else (), settled=True),
+            {c.id: control(c) for c in claim.controls},
+            claim.rule.doubt(evidence),
+        )
 
 
 def _after(earlier: Component, found: Component, *, settled: bool, bets: bool) -> Component:

@@ -13,7 +13,7 @@ from recall_claims.evidence.imports import theories, visible_names
 from recall_claims.evidence.looks import remembering
 from recall_claims.evidence.reach import fixed_seeds
 from recall_claims.model.cell import Cell
-from recall_claims.model.errors import ClaimError
+from recall_claims.model.errors import ClaimError, about
 from recall_claims.model.papers import papers
 from recall_reports.record import ID, NAME
 
@@ -29,12 +29,13 @@ def check_text(claim: Claim) -> None:
     Raises:
         ClaimError: as `check`.
     """
-    problems = [*_missing(claim), *_seeing(_theory_named(claim))]
-    if getattr(claim.cells, "listed", True):
-        problems += _numbers(claim, claim.cells)
-        for tier in filter(claim.cells_known, claim.cells):
-            problems += _grid(claim, tier)
-    _refuse(claim, problems)
+    with about(claim.id):
+        problems = [*_missing(claim), *_seeing(_theory_named(claim))]
+        if getattr(claim.cells, "listed", True):
+            problems += _numbers(claim, claim.cells)
+            for tier in filter(claim.cells_known, claim.cells):
+                problems += _grid(claim, tier)
+        _refuse(problems)
 
 
 def check(claim: Claim, tiers: Sequence[str] = TIERS) -> None:
@@ -48,20 +49,22 @@ def check(claim: Claim, tiers: Sequence[str] = TIERS) -> None:
     Raises:
         ClaimError: names everything that is missing or impossible, and the remedy.
     """
-    kept = remembering(claim)
-    theory = _theory_named(claim) or theories(claim.observe)  # which reads other modules
-    problems = [*_missing(claim), *_seeing(theory), *_seeded(claim), *_numbers(kept, kept.cells)]
-    for tier in kept.cells:
-        if tier in tiers or kept.cells_known(tier):
-            problems += _grid(kept, tier)
-        if tier in tiers:
-            problems += _tried(kept, tier)
-    _refuse(claim, problems)
+    with about(claim.id):
+        kept = remembering(claim)
+        theory = _theory_named(claim) or theories(claim.observe)  # which reads other modules
+        problems = [*_missing(claim), *_seeing(theory), *_seeded(claim)]
+        problems += _numbers(kept, kept.cells)
+        for tier in kept.cells:
+            if tier in tiers or kept.cells_known(tier):
+                problems += _grid(kept, tier)
+            if tier in tiers:
+                problems += _tried(kept, tier)
+        _refuse(problems)
 
 
-def _refuse(claim: Claim, problems: Sequence[str]) -> None:
+def _refuse(problems: Sequence[str]) -> None:
     if problems:
-        raise ClaimError(f"claim {claim.id}: " + "; ".join(dict.fromkeys(problems)))
+        raise ClaimError("; ".join(dict.fromkeys(problems)))
 
 
 def _missing(claim: Claim) -> list[str]:

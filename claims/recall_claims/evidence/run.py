@@ -20,7 +20,7 @@ from recall_claims.judge.methods import Array
 from recall_claims.judge.rules import Sample
 from recall_claims.model.budget import Budget
 from recall_claims.model.cell import Cell
-from recall_claims.model.errors import OutOfTime, SimulationError
+from recall_claims.model.errors import OutOfTime, SimulationError, about
 from recall_claims.model.papers import papers
 
 Progress = Callable[[str, int, int, int], None]
@@ -97,7 +97,8 @@ class Prepared:
         kept = remembering(claim)
         if checked:
             check(kept, [tier])
-        return cls(kept, named or registration(kept, tier))
+        with about(claim.id):
+            return cls(kept, named or registration(kept, tier))
 
 
 def task_of(ready: Prepared, settings: Settings, cell: Cell, block: int) -> Task:

@@ -381,7 +381,7 @@ class Scheduler:
             flight.executor.shutdown(wait=False, cancel_futures=True)
             self._executor = None
         if (first and not self._flying) or not self.executor_name:
-            self._fail(flight.running, error)
+            self._fail(flight.running, BrokenExecutor(f"{flight.running.claim.id}: {error}"))
         else:
             self._suspects.append(flight)
 

@@ -56,8 +56,8 @@ def simulate(task: Task) -> BlockResult:
     claim, code = find(task.module, key.claim)
     if (code, versions()) != (key.code, key.versions):
         raise SimulationError(
-            f"worker {platform.node()} has other code or libraries than this run: {code} and "
-            f"{versions()} there, {key.code} and {key.versions} here; install the same on both "
+            f"{key}: worker {platform.node()} has other code or libraries than this run: {code} "
+            f"and {versions()} there, {key.code} and {key.versions} here; install the same on both "
             "and start the workers anew"
         )
     for _ in range(2):
@@ -219,19 +219,18 @@ def find(module: str, claim_id: str) -> tuple[Claim, str]:
         return _claims(module)[claim_id]
     except KeyError:
         raise SimulationError(f"module {module} holds no claim {claim_id}") from None
+    except ModuleNotFoundError as error:
+        raise SimulationError(
+            f"{claim_id}: worker {platform.node()} cannot import {module} ({error}); install the "
+            "claims there, or start the worker with their folder on PYTHONPATH"
+        ) from error
 
 
 @cache
 def _claims(module: str) -> dict[str, tuple[Claim, str]]:
     # All at once: a worker that lives on while files are edited must not mistake a later text
     # for the code that it has imported.
-    try:
-        found = vars(importlib.import_module(module)).values()
-    except ModuleNotFoundError as error:
-        raise SimulationError(
-            f"worker {platform.node()} cannot import {module} ({error}); install the claims there, "
-            "or start the worker with their folder on PYTHONPATH"
-        ) from error
+    found = vars(importlib.import_module(module)).values()
     return {c.id: (c, fingerprint(c.observe)) for c in found if isinstance(c, Claim)}
 
 

@@ -2,6 +2,8 @@
 
 import sysconfig
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 NOT_AUTHORS = (
@@ -16,16 +18,42 @@ def told(error: BaseException) -> str:
     >>> told(ValueError("no such size"))
     'ValueError: no such size'
     """
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [(Path(frame.filename), frame) for frame in frames if not frame.filename.startswith("<")]
-    own = [each for each in own if not any(map(each[0].resolve().is_relative_to, NOT_AUTHORS))]
+    own = _authors(error)
     says = error.args[0] if isinstance(error, KeyError) and error.args else error
     said = f"{type(error).__name__}: {says}".removesuffix(": ")
     if not own:
         return said
-    file, frame = own[-1]
+    frame = own[-1]
+    file = Path(frame.filename)
     name = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
     return f"{said} ({name}, line {frame.lineno}, in {frame.name}: {frame.line})"
+
+
+def _authors(error: BaseException) -> list[traceback.FrameSummary]:
+    """Lines of an author's own code through which an error went."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [(Path(frame.filename), frame) for frame in frames if not frame.filename.startswith("<")]
+    return [f for file, f in own if not any(map(file.resolve().is_relative_to, NOT_AUTHORS))]
+
+
+@contextmanager
+def about(claim: str) -> Iterator[None]:
+    """Have errors name the claim in whose declaration they arise.
+
+    Raises:
+        ClaimError: a rule refused the claim, or its author's own code broke.
+    """
+    try:
+        yield
+    except ClaimError as error:
+        if str(error).startswith(f"claim {claim}"):
+            raise
+        raise ClaimError(f"claim {claim}: {error}") from error
+    except Exception as error:
+        if not _authors(error):  # a mistake of this library, whose traceback is needed
+            error.add_note(f"in claim {claim}")
+            raise
+        raise ClaimError(f"claim {claim}: {told(error)}") from error
 
 
 class ClaimError(ValueError):
