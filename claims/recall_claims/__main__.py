@@ -123,6 +123,7 @@ def _check(options: argparse.Namespace) -> int:
     from recall_claims.evidence.ledger import Ledger
     from recall_claims.plugin.collecting import collected
     from recall_claims.plugin.report import commit
+    from recall_reports.phrases import claims as counted
     from recall_reports.record import files
     from recall_reports.record.certificates import load
 
@@ -143,7 +144,7 @@ def _check(options: argparse.Namespace) -> int:
         with executors.make(executors.resolve("auto", device, nested=False)) as workers:
             drawn = draw_again(check.evidence, workers, device, seed, until)
     found = [*check.found, *drawn.wrong]
-    lines = [f"{check.judged} claims judged again on the blocks of {options.ledger}"]
+    lines = [f"{counted(check.judged)} judged again on the blocks of {options.ledger}"]
     lines += [*drawn.lines(), *(f"FOUND {where}: {what}" for where, what in found)]
     print("\n".join(" ".join(clean(line).split()) for line in lines))
     return int(bool(found))

@@ -88,7 +88,8 @@ def find(name: str, package: str) -> Prediction:
         alike = [full for full, n in short.items() if n in like]
         near = difflib.get_close_matches(f"{package}.{name}", alike, SUGGESTED, 0.0)
         within = sorted((name not in n, full) for full, n in short.items() if name in full)
-        near = near or [full for _, full in within][:SUGGESTED]
+        about = (full for full in there if name.lower() in meaning(there[full]).lower())
+        near = near or [*(full for _, full in within), *about][:SUGGESTED]
         hint = f" (did you mean {' or '.join(near)}?)" * bool(near)
         raise ValueError(
             f"{package} has no prediction {name!r}{hint}; `python -m recall_claims predict` lists "

@@ -30,6 +30,7 @@ from recall_claims.evidence.executors import capacity
 from recall_claims.evidence.simulate import simulate, versions
 from recall_claims.evidence.validate import difference
 from recall_claims.model.errors import SimulationError
+from recall_reports import phrases
 
 CONFIDENCE = 0.99
 OF_IDENTITY = 1e-2
@@ -106,10 +107,12 @@ class Drawn:
         lines = [text]
         unseen = len(self.blocks) - len({name for name, _ in self.units})
         if unseen:
-            lines.append(f"{unseen} claims had no block drawn again: give it more time")
+            lines.append(f"{phrases.claims(unseen)} had no block drawn again: give it more time")
         if self.elsewhere:
             names = ", ".join(self.elsewhere[:5]) + ", ..." * (len(self.elsewhere) > 5)
-            lines.append(f"{len(self.elsewhere)} claims could not be drawn again here: {names}")
+            lines.append(
+                f"{phrases.claims(len(self.elsewhere))} could not be drawn again here: {names}"
+            )
         if (self.wrong or rounded) and self.made != versions():
             lines.append(f"made with {self.made}, drawn again with {versions()}, which may round")
         return lines

@@ -276,7 +276,7 @@ def test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other(
     for one in CLAIMS:
         work = partial(engine.run, one.id, partial(begin, one, SMOKE, engine))
         if one is third:
-            with pytest.raises(BrokenExecutor, match="T.third: a worker terminated abruptly"):
+            with pytest.raises(BrokenExecutor, match=r"T\.third: a worker terminated abruptly"):
                 work()
         else:
             assert work().decision.verdict == "SUPPORTED"

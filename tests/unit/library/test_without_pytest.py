@@ -95,6 +95,7 @@ def test_without_a_name_all_are_listed(capsys: Printed) -> None:
         (("linear.half_dim", "associations=few"), "half_dim takes a number as associations, not "),
         (("linear.half_dim", "associations=-4"), "half_dim has no value at associations = -4: V"),
         (("mlp",), "(did you mean theory.attention_mlp.recall.mlp_"),
+        (("Muon",), "(did you mean theory.spectral."),
         (("half_dim", "--theory", "nowhere"), "--theory nowhere: No module named 'nowhere'"),
     ],
 )
