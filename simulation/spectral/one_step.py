@@ -4,9 +4,11 @@ Item i = 1, ..., N has frequency p_i, a power law, and Gaussian embeddings u_i, 
 length 1.  The memory W answers v_i with the output of largest score ``u_j . W v_i``; item i is
 recalled if that is u_i.  Steps start from W = 0, where all softmax probabilities are 1/N and the
 cross-entropy has the gradient -G, ``G = sum_i p_i (u_i - ubar) v_i^T``.
+
+Tensors have the shape (replicates, ...). As many replicates are simulated at a time as fit a tile.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +17,13 @@ import torch
 from simulation.embeddings import gaussian
 from simulation.spectral.flows import polar
 from simulation.streams import Rngs, Streams
+from simulation.tiles import groups
 
 Floats = npt.NDArray[np.float64]
 
-_FIRST = 32
-"""Outputs that all scores are compared with first; what survives is compared with the others."""
+_FIRST = {"cpu": 32, "cuda": None}
+"""Outputs that all scores are compared with first, by device type; what survives is compared with
+all. A GPU, which would have to wait for the number of survivors, compares with all at once."""
 _RANK = 1e-10
 """Singular values below this part of the largest are rounding."""
 
@@ -36,46 +40,51 @@ def frequencies(items: int, exponent: float) -> Floats:
 
 
 def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    """Minus the gradient of the cross-entropy at W = 0, for items of these weights: (d, d).
+    """Minus the gradient of the cross-entropy at W = 0, for items of these weights: (R, d, d).
 
-    >>> u = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-    >>> gradient(torch.tensor([1.0, 0.0]), u, u).tolist()
-    [[0.5, 0.0], [-0.5, 0.0]]
+    >>> u = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]])
+    >>> gradient(torch.tensor([[1.0, 0.0]]), u, u).tolist()
+    [[[0.5, 0.0], [-0.5, 0.0]]]
     """
-    centred = outputs - outputs.mean(0)
-    return torch.mm((centred * weights[:, None]).mT, inputs)
+    return (_centred(outputs) * weights[..., None]).mT @ inputs
 
 
 def softmax_gradient(
     memory: torch.Tensor, weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor
 ) -> torch.Tensor:
-    """Minus the gradient of the cross-entropy at any W, for items of these weights: (d, d)."""
-    shares = (inputs @ memory.mT @ outputs.mT).softmax(1)
-    return ((outputs - shares @ outputs) * weights[:, None]).mT @ inputs
+    """Minus the gradient of the cross-entropy at any W, for items of these weights: (R, d, d)."""
+    shares = (inputs @ memory.mT @ outputs.mT).softmax(2)
+    return ((outputs - shares @ outputs) * weights[..., None]).mT @ inputs
 
 
 def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    """Newton's step from W = 0: (d, d).
+    """Newton's step from W = 0: (R, d, d).
 
     The Hessian there is the Kronecker product of the outputs' covariance, all N alike, and the
-    inputs' second moment under the weights.
+    inputs' second moment under the weights. Where one of them is singular the step is not finite:
+    a GPU would have to wait for an error.
     """
-    centred = outputs - outputs.mean(0)
-    covariance = centred.mT @ centred / len(outputs)
-    moment = (inputs * weights[:, None]).mT @ inputs
-    half = torch.linalg.solve(covariance, gradient(weights, inputs, outputs))
-    step: torch.Tensor = torch.linalg.solve(moment, half.mT).mT
+    centred = _centred(outputs)
+    covariance = centred.mT @ centred / outputs.shape[1]
+    moment = (inputs * weights[..., None]).mT @ inputs
+    half = torch.linalg.solve_ex(covariance, gradient(weights, inputs, outputs))[0]
+    step: torch.Tensor = torch.linalg.solve_ex(moment, half.mT)[0].mT
     return step
 
 
 def recalled(memory: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    """Whether each input scores its own output above all others: (N,) bool."""
+    """Whether each input scores its own output above all others: (R, N) bool."""
     answers = inputs @ memory.mT
-    own = (answers * outputs).sum(1)
-    index = torch.arange(len(outputs), device=outputs.device)
-    found = _above(own, answers, outputs[:_FIRST], index)
-    left = torch.nonzero(found)[:, 0]
-    found[left] = _above(own[left], answers[left], outputs, index[left])
+    own = (answers * outputs).sum(2)
+    index = torch.arange(own.shape[1], device=own.device).expand(own.shape)
+    first = outputs[:, : _FIRST[own.device.type]]
+    found = _above(own, answers, first, index)
+    if first.shape != outputs.shape:
+        # Survivors come first; others fill the rows up to the longest.
+        left = found.sort(dim=1, descending=True).indices[:, : int(found.sum(1).max())]
+        rows = answers.take_along_dim(left[..., None], 1)
+        rest = _above(own.gather(1, left), rows, outputs, left)
+        found.scatter_(1, left, rest & found.gather(1, left))
     return found
 
 
@@ -97,16 +106,12 @@ def one_step(
     are drawn before the batch, so that they are the same with and without.
     """
     found: dict[str, list[torch.Tensor]] = {step: [] for step in steps}
-    population = frequencies(items, exponent)
-    for streams in Streams(rngs, device, dtype).alone():
-        inputs, outputs = _embeddings(streams, items, dim)
-        p = torch.from_numpy(population).to(inputs)
-        if batch is not None:
-            p = streams.counts(batch, population)[0] / batch
+    streams, population = Streams(rngs, device, dtype), frequencies(items, exponent)
+    for inputs, outputs, seen, _ in _drawn(streams, population, dim, batch=batch):
         for step in steps:
-            memory = _STEPS[step](p, inputs, outputs)
-            found[step].append(recalled(memory, inputs, outputs).sum())
-    return {step: torch.stack(counts).to(dtype) for step, counts in found.items()}
+            memory = _STEPS[step](seen[:, 0], inputs, outputs)
+            found[step].append(recalled(memory, inputs, outputs).sum(1))
+    return {step: torch.cat(counts).to(dtype) for step, counts in found.items()}
 
 
 def batch_and_population(
@@ -125,16 +130,13 @@ def batch_and_population(
     Returns (R,) counts under the name of each step, and under that with "_all" for the population.
     """
     found: dict[str, list[torch.Tensor]] = {}
-    population = frequencies(items, exponent)
-    every = torch.from_numpy(population).to(device, dtype)
-    for streams in Streams(rngs, device, dtype).alone():
-        inputs, outputs = _embeddings(streams, items, dim)
-        sampled = streams.counts(batch, population)[0] / batch
-        for name, p in (("", sampled), ("_all", every)):
+    streams, population = Streams(rngs, device, dtype), frequencies(items, exponent)
+    for inputs, outputs, seen, every in _drawn(streams, population, dim, batch=batch):
+        for name, p in (("", seen[:, 0]), ("_all", every)):
             for step in steps:
-                count = recalled(_STEPS[step](p, inputs, outputs), inputs, outputs).sum()
+                count = recalled(_STEPS[step](p, inputs, outputs), inputs, outputs).sum(1)
                 found.setdefault(step + name, []).append(count)
-    return {name: torch.stack(counts).to(dtype) for name, counts in found.items()}
+    return {name: torch.cat(counts).to(dtype) for name, counts in found.items()}
 
 
 def several_steps(
@@ -169,52 +171,54 @@ def several_steps(
         Number of items recalled, and the probability of all others, each (R, steps).
     """
     counts, masses = [], []
-    population = frequencies(items, exponent)
-    p = seen = torch.from_numpy(population).to(device, dtype)
-    for streams in Streams(rngs, device, dtype).alone():
-        inputs, outputs = _embeddings(streams, items, dim)
-        memory = torch.zeros(dim, dim, device=device, dtype=dtype)
-        known = torch.zeros(items, device=device, dtype=torch.bool)
-        if batch is not None:
-            batches = streams.counts(batch, population, steps)[0] / batch
+    streams, population = Streams(rngs, device, dtype), frequencies(items, exponent)
+    scores = 0 if rate is None else items**2
+    drawn = _drawn(streams, population, dim, steps, batch=batch, scores=scores)
+    for inputs, outputs, seen, every in drawn:
+        memory = inputs.new_zeros(len(inputs), dim, dim)
+        known = torch.zeros_like(inputs[..., 0], dtype=torch.bool)
         path = []
         for step in range(steps):
-            if batch is not None:
-                seen = batches[step]
             if rate is not None:
-                missing = softmax_gradient(memory, seen, inputs, outputs)
+                missing = softmax_gradient(memory, seen[:, step], inputs, outputs)
             else:
-                missing = gradient(seen * ~known, inputs, outputs)
-            if missing.any():
-                if rule == "regularised":
-                    last = dim ** (2 - (1 - 1 / (2 * exponent)) ** (step + 1))
-                    last = last if batch is None else min(last, batch ** (1 / exponent))
-                    ridge = population[0] * last**-exponent * dim**0.5
-                    added = (1 if rate is None else rate * dim**0.5) * regularised(missing, ridge)
-                else:
-                    added = _NORMALISED[rule](missing)
-                memory = memory + added
-                known = recalled(memory, inputs, outputs)
+                missing = gradient(seen[:, step] * ~known, inputs, outputs)
+            if rule == "regularised":
+                last = dim ** (2 - (1 - 1 / (2 * exponent)) ** (step + 1))
+                last = last if batch is None else min(last, batch ** (1 / exponent))
+                ridge = population[0] * last**-exponent * dim**0.5
+                added = (1 if rate is None else rate * dim**0.5) * regularised(missing, ridge)
+            else:
+                added = _NORMALISED[rule](missing)
+            memory = memory + added
+            known = recalled(memory, inputs, outputs)
             path.append(known)
-        whole = torch.stack(path).to(dtype)
-        counts.append(whole.sum(1))
-        masses.append((1 - whole) @ p)
-    return torch.stack(counts), torch.stack(masses)
+        whole = torch.stack(path, 1).to(dtype)
+        counts.append(whole.sum(2))
+        masses.append((1 - whole) @ every)
+    return torch.cat(counts), torch.cat(masses)
 
 
 def regularised(matrix: torch.Tensor, ridge: float) -> torch.Tensor:
-    """Replace each singular value z of the matrix by z / sqrt(z^2 + ridge^2): (d, d).
+    """Replace each singular value z of each matrix by z / sqrt(z^2 + ridge^2): (..., d, d).
 
     >>> regularised(torch.tensor([[0.0, 3.0], [-3.0, 0.0]]), 4.0).round(decimals=3).tolist()
     [[0.0, 0.6000000238418579], [-0.6000000238418579, 0.0]]
     """
     values, vectors = torch.linalg.eigh(matrix.mT @ matrix)
-    factor: torch.Tensor = matrix @ (vectors / (values + ridge**2).sqrt()) @ vectors.mT
+    scaled = vectors / (values + ridge**2).sqrt()[..., None, :]
+    factor: torch.Tensor = matrix @ scaled @ vectors.mT
     return factor
 
 
 def _spectral(p: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
     return polar(gradient(p, inputs, outputs), _RANK)
+
+
+def _normalised(matrix: torch.Tensor) -> torch.Tensor:
+    """The matrix over its largest singular value; 0 stays 0."""
+    largest: torch.Tensor = torch.linalg.matrix_norm(matrix, 2, keepdim=True)
+    return matrix / largest.clamp(min=torch.finfo(matrix.dtype).tiny)
 
 
 _STEPS: dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]] = {
@@ -223,22 +227,50 @@ _STEPS: dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Ten
     "newton": newton,
 }
 _NORMALISED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "gradient": lambda matrix: matrix / torch.linalg.matrix_norm(matrix, 2),
+    "gradient": _normalised,
     "spectral": lambda matrix: polar(matrix, _RANK),
 }
+
+
+def _centred(outputs: torch.Tensor) -> torch.Tensor:
+    return outputs - outputs.mean(1, keepdim=True)
 
 
 def _above(
     own: torch.Tensor, answers: torch.Tensor, outputs: torch.Tensor, index: torch.Tensor
 ) -> torch.Tensor:
-    """Whether no output but number ``index`` scores at least ``own``: (n,) bool."""
-    scores = answers @ outputs.mT
-    inside = index < len(outputs)
-    scores[inside, index[inside]] = -torch.inf
-    return own > scores.amax(1)
+    """Whether no output but the one of each index scores at least ``own``: (R, n) bool."""
+    found, (rows, rivals) = [], (own.shape[1], outputs.shape[1])
+    for r in groups(len(own), outputs[0].numel() + rows * rivals, own):
+        scores = answers[r] @ outputs[r].mT
+        # Only the first rows can have an index among the first outputs.
+        scores[:, :rivals].scatter_(2, index[r, :rivals, None], -torch.inf)
+        found.append(own[r] > scores.amax(2))
+    return torch.cat(found)
 
 
-def _embeddings(streams: Streams, items: int, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs and outputs, each (N, d), of one replicate."""
-    inputs, outputs = (gaussian(streams, items, dim)[0] for _ in range(2))
-    return inputs, outputs
+def _drawn(
+    streams: Streams,
+    population: Floats,
+    dim: int,
+    steps: int = 1,
+    *,
+    batch: int | None,
+    scores: int = 0,
+) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """Inputs and outputs, (R, N, d); how often each step sees an item, (R or 1, steps, N); the
+    population, (N,).
+
+    ``scores``: how many are held of a replicate at a time, next to its embeddings and two tables
+    made of them.
+    """
+    items = len(population)
+    for r in groups(len(streams), 4 * items * dim + scores, streams):
+        some = streams[r]
+        with some.together():
+            inputs, outputs = (gaussian(some, items, dim) for _ in range(2))
+            every = some.moved(population, some.dtype)
+            seen = every.expand(1, steps, -1)
+            if batch is not None:
+                seen = some.counts(batch, population, steps)
+        yield inputs, outputs, seen if batch is None else seen / batch, every

@@ -59,15 +59,6 @@ OVER: Mapping[str, str] = {
     "a bisection of each replicate goes by its last answer": """
         G.hebbian-mlp-bits B.bits-per-parameter
     """,
-    "items that survive a first comparison are other ones in each replicate": """
-        E.one-step-gradient E.one-step-spectral E.one-step-newton
-        E.spectral-beats-gradient E.spectral-like-newton E.spectral-exponent
-        E.spectral-exponent-steep E.gradient-exponent-literal E.batch-gradient
-        E.batch-spectral E.critical-batch E.batch-saturation E.batch-overshoot
-        E.several-steps-first E.several-steps-end E.several-steps-limit
-        E.several-steps-count E.second-step-exponent E.several-steps-loss
-        E.beyond-thresholded
-    """,
     "whether an iteration is done is looked at after each step": """
         C.listwise-capacity C.listwise-load C.necessary-constant C.optimal-capacity
         C.decoupled-capacity C.decoupled-transition C.optimal-capacity-asymptote
@@ -78,6 +69,10 @@ OVER: Mapping[str, str] = {
         F.beyond-momentum F.beyond-random-embeddings F.beyond-batches
         F.beyond-batches-momentum F.muon-many F.muon-horizon F.muon-loss
         F.muon-frequencies F.polar-factor F.muon-floor F.muon-floor-exponent
+        E.one-step-spectral E.spectral-beats-gradient E.spectral-like-newton
+        E.spectral-exponent E.spectral-exponent-steep E.batch-spectral E.critical-batch
+        E.batch-saturation E.several-steps-first E.several-steps-end E.several-steps-limit
+        E.several-steps-count E.second-step-exponent E.several-steps-loss E.beyond-thresholded
         A.width-linear-directions A.width-pays-late G.hebbian-mlp-width
     """,
     "values are read one by one": """

@@ -23,14 +23,14 @@ def drawn(seed: int, items: int, dim: int) -> tuple[torch.Tensor, torch.Tensor, 
     rng = np.random.default_rng(seed)
     tables = rng.standard_normal((2, items, dim))
     p = torch.from_numpy(one_step.frequencies(items, 1.5))
-    return p, torch.from_numpy(tables[0]), torch.from_numpy(tables[1])
+    return p[None], torch.from_numpy(tables[:1]), torch.from_numpy(tables[1:])
 
 
 def loss(
     memory: torch.Tensor, p: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor
 ) -> torch.Tensor:
     scores = inputs @ memory.mT @ outputs.mT
-    return -(p * torch.log_softmax(scores, 1).diagonal()).sum()
+    return -(p * torch.log_softmax(scores, 2).diagonal(dim1=1, dim2=2)).sum()
 
 
 def hits(memory: Floats, inputs: Floats, outputs: Floats) -> list[int]:
@@ -60,32 +60,36 @@ def step_of(rule: str, weights: Floats, inputs: Floats, outputs: Floats) -> Floa
 
 def test_gradient_is_that_of_automatic_differentiation() -> None:
     p, inputs, outputs = drawn(1, 7, 3)
-    memory = torch.zeros(3, 3, dtype=torch.float64, requires_grad=True)
+    memory = torch.zeros(1, 3, 3, dtype=torch.float64, requires_grad=True)
     (found,) = torch.autograd.grad(loss(memory, p, inputs, outputs), memory)
     torch.testing.assert_close(one_step.gradient(p, inputs, outputs), -found)
 
 
 def test_newton_step_is_that_of_the_differentiated_hessian() -> None:
     p, inputs, outputs = drawn(2, 9, 3)
-    zero = torch.zeros(3, 3, dtype=torch.float64)
+    zero = torch.zeros(1, 3, 3, dtype=torch.float64)
     hessian = torch.autograd.functional.hessian(  # type: ignore[no-untyped-call]
         lambda memory: loss(memory, p, inputs, outputs), zero
     )
     flat = one_step.gradient(p, inputs, outputs).flatten()
-    expected = torch.linalg.solve(hessian.reshape(9, 9), flat).view(3, 3)
+    expected = torch.linalg.solve(hessian.reshape(9, 9), flat).view(1, 3, 3)
     torch.testing.assert_close(one_step.newton(p, inputs, outputs), expected)
 
 
-@pytest.mark.parametrize("first", [1, 4, 32])
-def test_recall_is_that_of_loops(first: int) -> None:
-    _, inputs, outputs = drawn(3, 12, 4)
-    memory = (
-        torch.from_numpy(np.random.default_rng(4).standard_normal((4, 4))) + outputs.mT @ inputs
-    )
-    with patch.object(one_step, "_FIRST", first):
-        found = torch.nonzero(one_step.recalled(memory, inputs, outputs))[:, 0].tolist()
-    assert found == hits(memory.numpy(), inputs.numpy(), outputs.numpy())
-    assert 0 < len(found) < 12
+@pytest.mark.parametrize("first", [1, 4, 32, None])
+def test_recall_is_that_of_loops(first: int | None) -> None:
+    """Replicates have survivors of a first comparison of their own, and numbers of them."""
+    tables = [drawn(seed, 12, 4)[1:] for seed in (3, 4, 5)]
+    inputs, outputs = (torch.cat(table) for table in zip(*tables, strict=True))
+    memory = torch.from_numpy(np.random.default_rng(4).standard_normal((3, 4, 4)))
+    memory += torch.tensor([1, 8, -8])[:, None, None] * outputs.mT @ inputs
+    with patch.dict(one_step._FIRST, cpu=first):
+        found = one_step.recalled(memory, inputs, outputs)
+    for r, right in enumerate(found):
+        here = (table[r].numpy() for table in (memory, inputs, outputs))
+        assert right.nonzero()[:, 0].tolist() == hits(*here)
+    few, many, none = found.sum(1).tolist()
+    assert 0 == none < few < many < 12
 
 
 @pytest.mark.parametrize("batch", [None, 30, 2000])  # counts of more than a byte
@@ -146,7 +150,7 @@ def test_regularised_factor_is_that_of_singular_values() -> None:
 
 def test_gradient_of_the_whole_softmax_is_that_of_automatic_differentiation() -> None:
     p, inputs, outputs = drawn(5, 7, 3)
-    memory = torch.from_numpy(np.random.default_rng(6).standard_normal((3, 3))).requires_grad_()
+    memory = torch.from_numpy(np.random.default_rng(6).standard_normal((1, 3, 3))).requires_grad_()
     (found,) = torch.autograd.grad(loss(memory, p, inputs, outputs), memory)
     exact = one_step.softmax_gradient(memory.detach(), p, inputs, outputs)
     torch.testing.assert_close(exact, -found)
@@ -160,9 +164,9 @@ def test_exact_steps_are_as_long_as_they_are_told() -> None:
     found, _ = one_step.several_steps(generators(8), rate=3.0, **setting)  # type: ignore[arg-type]
     for r, rng in enumerate(generators(8)):
         one = Streams([rng])
-        inputs, outputs = (one.normal(14, 4)[0] / 2 for _ in range(2))
+        inputs, outputs = (one.normal(14, 4) / 2 for _ in range(2))
         p = torch.from_numpy(one_step.frequencies(14, 1.5))
-        memory = torch.zeros(4, 4).double()
+        memory = torch.zeros(1, 4, 4).double()
         for step, exponent in enumerate((4 / 3, 14 / 9)):
             lost = one_step.softmax_gradient(memory, p, inputs, outputs)
             memory += 6 * one_step.regularised(lost, float(p[0] * 4 ** (-1.5 * exponent) * 2))
@@ -175,9 +179,9 @@ def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own(
         found, _ = one_step.several_steps(generators(1), batch=batch, **setting)  # type: ignore[arg-type]
         (rng,) = generators(1)
         one = Streams([rng])
-        inputs, outputs = (one.normal(14, 4)[0] / 2 for _ in range(2))
+        inputs, outputs = (one.normal(14, 4) / 2 for _ in range(2))
         p = one_step.frequencies(14, 1.5)
-        memory, known = torch.zeros(4, 4).double(), torch.zeros(14).bool()
+        memory, known = torch.zeros(1, 4, 4).double(), torch.zeros(1, 14).bool()
         for step, exponent in enumerate((4 / 3, 14 / 9, 46 / 27)):
             last = 4**exponent if batch is None else min(4**exponent, batch ** (2 / 3))
             often = torch.from_numpy(p if batch is None else rng.multinomial(batch, p) / batch)
@@ -185,3 +189,15 @@ def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own(
             memory = memory + one_step.regularised(lost, float(p[0] * last**-1.5 * 2))
             known = one_step.recalled(memory, inputs, outputs)
             assert found[0, step] == known.sum()
+
+
+def test_items_that_are_all_known_are_stored_no_further() -> None:
+    """One replicate has recalled all three when the other has not."""
+    setting = {"dim": 8, "items": 3, "exponent": 1.5, "steps": 6}
+    for rule in ("gradient", "spectral"):
+        found, missing = one_step.several_steps(generators(5), rule=rule, **setting)  # type: ignore[arg-type]
+        done = found == 3
+        assert done.any(1).all()
+        assert not done[:, 0].all()
+        assert torch.equal(done.cummax(1).values, done)
+        assert (missing[done] == 0).all()
