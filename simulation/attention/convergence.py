@@ -4,11 +4,14 @@ The finite side is :mod:`simulation.attention.oracle`, the limit the closed form
 returns one number per replicate, (R,).
 """
 
+from collections.abc import Iterator
+
 import torch
 
 from simulation.attention import end_to_end, oracle, sampling, three_steps
 from simulation.attention.sampling import Batch
 from simulation.streams import Rngs
+from simulation.tiles import groups
 
 
 class Limit:
@@ -25,30 +28,31 @@ class Limit:
         """Share of fresh sequences to which finite steps give another label than the limit."""
         limit = end_to_end.predictions(self.fresh, self.scores, self.memory)
         shares = []
-        for r, trained in enumerate(self._train(eta, gamma)):
-            labels = oracle.logits(self.fresh, r, trained.value, trained.attention).argmax(1)
-            shares.append((labels != limit[r]).to(self.batch.z.dtype).mean())
-        return torch.stack(shares)
+        for r, trained in self._train(eta, gamma):
+            labels = oracle.logits(self.fresh[r], trained.value, trained.attention).argmax(2)
+            shares.append((labels != limit[r]).to(self.batch.z.dtype).mean(1))
+        return torch.cat(shares)
 
     def direction_error(self, *, eta: float) -> torch.Tensor:
         """Relative distance of the attention vector after step 2 from its limit."""
         errors = []
-        for r, trained in enumerate(self._train(eta, gamma=1.0)):
+        for r, trained in self._train(eta, gamma=1.0):
             exact = self.scores.direction[r]
-            finite = trained.attention @ self.batch.query[r] / eta
-            errors.append((finite - exact).norm() / exact.norm())
-        return torch.stack(errors)
+            finite = (trained.attention @ self.batch.query[r, :, None])[..., 0] / eta
+            errors.append((finite - exact).norm(dim=1) / exact.norm(dim=1))
+        return torch.cat(errors)
 
     def softness(self, *, eta: float, gamma: float) -> torch.Tensor:
         """Mean distance, over fresh sequences, of the attended value from hard attention's."""
         attended = three_steps.attend(self.fresh, self.scores)
         hard = three_steps.attended_values(self.fresh, attended)
         distances = []
-        for r, trained in enumerate(self._train(eta, gamma)):
-            soft = oracle.attended_values(self.fresh, r, trained.attention)
-            distances.append((soft - hard[r]).norm(dim=1).mean())
-        return torch.stack(distances)
+        for r, trained in self._train(eta, gamma):
+            soft = oracle.attended_values(self.fresh[r], trained.attention)
+            distances.append((soft - hard[r]).norm(dim=2).mean(1))
+        return torch.cat(distances)
 
-    def _train(self, eta: float, gamma: float) -> list[oracle.Trained]:
-        replicates = range(self.batch.replicates)
-        return [oracle.train(self.batch, eta=eta, gamma=gamma, replicate=r) for r in replicates]
+    def _train(self, eta: float, gamma: float) -> Iterator[tuple[slice, oracle.Trained]]:
+        """Finite steps on as many replicates at a time as fit a tile, and which these are."""
+        for r in groups(self.batch.replicates, oracle.size(self.batch), self.batch.z):
+            yield r, oracle.train(self.batch[r], eta=eta, gamma=gamma)

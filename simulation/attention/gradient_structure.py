@@ -1,7 +1,7 @@
 """The gradients at initialisation as sums over samples, written out term by term.
 
-One replicate, every tensor materialised.  The parts are exposed one by one, so that each can be
-replaced by a wrong one.
+Every tensor is materialised.  The parts are exposed one by one, so that each can be replaced by a
+wrong one.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,11 +11,12 @@ import torch
 
 from simulation.attention import oracle
 from simulation.attention.sampling import Batch
+from simulation.tiles import groups
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """Parts of the gradients; N samples, L positions, dimension d.
+    """Parts of one replicate's gradients; N samples, L positions, dimension d.
 
     ``labels``: (N, d), the output embedding u_k of each label.  ``centre``: (d,), the mean output
     embedding.  ``keys``, ``values``: (N, L, d).  ``informative``: (N, d), the value at the
@@ -40,18 +41,17 @@ class Parts:
         return self.values.mean(1)
 
 
-def parts(batch: Batch, replicate: int) -> Parts:
-    """The parts of one replicate."""
-    keys, values = oracle.keys_and_values(batch, replicate)
-    rows = torch.arange(batch.samples, device=values.device)
-    return Parts(
-        labels=batch.u[replicate][batch.labels[replicate]],
-        centre=batch.u[replicate].mean(0),
-        keys=keys,
-        values=values,
-        informative=values[rows, batch.positions[replicate]],
-        query=batch.query[replicate],
-    )
+def parts(batch: Batch) -> dict[str, torch.Tensor]:
+    """The `Parts` of all replicates, (R, ...), by name."""
+    keys, values = oracle.keys_and_values(batch)
+    return {
+        "labels": batch.u.take_along_dim(batch.labels[..., None], 1),
+        "centre": batch.u.mean(1),
+        "keys": keys,
+        "values": values,
+        "informative": values.take_along_dim(batch.positions[..., None, None], 2)[:, :, 0],
+        "query": batch.query,
+    }
 
 
 def value_gradient(targets: torch.Tensor, means: torch.Tensor) -> torch.Tensor:
@@ -82,13 +82,15 @@ def attention_step(
 
 def relative_errors(
     batch: Batch,
-    truth: Callable[[Batch, int], torch.Tensor],
+    truth: Callable[[Batch], torch.Tensor],
     formulas: Callable[[Parts], Mapping[str, torch.Tensor]],
 ) -> dict[str, torch.Tensor]:
     """Return, for each named formula, its relative distance to the truth, by replicate: (R,)."""
     errors: dict[str, list[torch.Tensor]] = {}
-    for r in range(batch.replicates):
-        true = truth(batch, r)
-        for name, told in formulas(parts(batch, r)).items():
-            errors.setdefault(name, []).append((told - true).norm() / true.norm())
-    return {name: torch.stack(each) for name, each in errors.items()}
+    every = torch.vmap(lambda given: formulas(Parts(**given)))
+    for r in groups(batch.replicates, oracle.size(batch), batch.z):
+        true = truth(batch[r]).flatten(1)
+        for name, told in every(parts(batch[r])).items():
+            distance = (told.flatten(1) - true).norm(dim=1)
+            errors.setdefault(name, []).append(distance / true.norm(dim=1))
+    return {name: torch.cat(each) for name, each in errors.items()}

@@ -1,11 +1,13 @@
 """The three steps by automatic differentiation, with finite eta and gamma: the oracle.
 
-One replicate, plain model code, every tensor materialised: slow, memory-hungry and easy to check
-against the definition of the model (paper A, A6 and A7).  The closed form is tested against it.
+Plain model code, every tensor materialised: slow, memory-hungry and easy to check against the
+definition of the model (paper A, A6 and A7).  The closed form is tested against it.  Tensors have
+the shape (replicates, ...).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch.nn.functional import cross_entropy
@@ -17,9 +19,9 @@ from simulation.attention.sampling import Batch
 class Trained:
     """Parameters along the three steps.
 
-    ``first_value``: V after step 1, (d, d), or (d, m) with a random layer.  ``attention``: W_KQ
-    after step 2, (d, d); the score of a key is ``key . attention query``.  ``value``: V after
-    step 3.
+    ``first_value``: V after step 1, (R, d, d), or (R, d, m) with a random layer.  ``attention``:
+    W_KQ after step 2, (R, d, d); the score of a key is ``key . attention query``.  ``value``: V
+    after step 3.
     """
 
     first_value: torch.Tensor
@@ -27,35 +29,37 @@ class Trained:
     value: torch.Tensor
 
 
-def keys_and_values(batch: Batch, replicate: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Keys and values of every position of every sequence of one replicate: (N, L, d) each."""
-    embedded = batch.z[replicate][batch.tokens[replicate]]
+def size(batch: Batch) -> int:
+    """Numbers that the keys of a replicate are."""
+    return batch.tokens[0].numel() * batch.dim
+
+
+def keys_and_values(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    """Keys and values of every position of every sequence: (R, N, L, d) each."""
+    rows = torch.arange(batch.replicates, device=batch.z.device)[:, None, None]
+    embedded = batch.z[rows, batch.tokens]
     informative = torch.zeros_like(embedded[..., :1])
-    informative.scatter_(1, batch.positions[replicate][:, None, None], 1.0)
-    marked = embedded + informative * batch.trigger[replicate]
+    informative.scatter_(2, batch.positions[..., None, None], 1.0)
+    marked = embedded + informative * batch.trigger[:, None, None]
     return marked, marked if batch.trigger_in_values else embedded
 
 
-def attended_values(batch: Batch, replicate: int, attention: torch.Tensor) -> torch.Tensor:
-    """``sum_j softmax_j(key_j^T W_KQ query) value_j`` of each sequence: (N, d)."""
-    keys, values = keys_and_values(batch, replicate)
-    weights = torch.softmax(keys @ (attention @ batch.query[replicate]), dim=1)
-    return (weights[:, None] @ values)[:, 0]
+def attended_values(batch: Batch, attention: torch.Tensor) -> torch.Tensor:
+    """``sum_j softmax_j(key_j^T W_KQ query) value_j`` of each sequence: (R, N, d)."""
+    keys, values = keys_and_values(batch)
+    weights = torch.softmax(keys @ (attention @ batch.query[..., None])[:, None], dim=2)
+    return (weights.mT @ values)[:, :, 0]
 
 
-def logits(
-    batch: Batch, replicate: int, value: torch.Tensor, attention: torch.Tensor
-) -> torch.Tensor:
-    """``U^T V`` times the attended value of each sequence: (N, V)."""
-    return attended_values(batch, replicate, attention) @ value.T @ batch.u[replicate].T
+def logits(batch: Batch, value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+    """``U^T V`` times the attended value of each sequence: (R, N, V)."""
+    return attended_values(batch, attention) @ value.mT @ batch.u.mT
 
 
-def train(batch: Batch, *, eta: float, gamma: float, replicate: int = 0) -> Trained:
-    """The `three_steps` on one replicate of ``batch``."""
-    zero = batch.z.new_zeros(batch.dim, batch.dim)
-    return three_steps(
-        lambda *weights: _loss(batch, replicate, *weights), zero, zero, eta=eta, gamma=gamma
-    )
+def train(batch: Batch, *, eta: float, gamma: float) -> Trained:
+    """The `three_steps` on each replicate."""
+    zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
+    return three_steps(partial(_loss, batch), zero, zero, eta=eta, gamma=gamma)
 
 
 def three_steps(
@@ -66,7 +70,8 @@ def three_steps(
     eta: float,
     gamma: float,
 ) -> Trained:
-    """Three gradient steps on a loss of the value and the attention matrix.
+    """Three gradient steps on the sum of the replicates' losses, each of a value and an attention
+    matrix of its own.
 
     Step sizes: eta for the first value step, gamma for the attention step and the last value step.
     """
@@ -81,30 +86,33 @@ def three_steps(
     return Trained(first_value=first_value, attention=attended, value=last_value)
 
 
-def attention_response(batch: Batch, replicate: int = 0) -> torch.Tensor:
-    """``W_KQ / (gamma eta)`` after step 2 in the limit eta -> 0: (d, d).
+def attention_response(batch: Batch) -> torch.Tensor:
+    """``W_KQ / (gamma eta)`` after step 2 in the limit eta -> 0: (R, d, d).
 
     The derivative in eta of the attention gradient at ``V = -eta grad_V``, taken at eta = 0 by
     differentiating twice; no finite step size enters.
     """
-    zero = batch.z.new_zeros(batch.dim, batch.dim)
+    zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
     value, attention = zero.clone().requires_grad_(), zero.clone().requires_grad_()
-    loss = _loss(batch, replicate, value, attention)
+    loss = _loss(batch, value, attention)
     (by_value,) = torch.autograd.grad(loss, value, create_graph=True)
     # grad_W vanishes at V = 0 for every W, so its derivative along -grad_V is the mixed one.
     (response,) = torch.autograd.grad((by_value * by_value.detach()).sum(), attention)
     return response
 
 
-def value_gradient(batch: Batch, replicate: int = 0) -> torch.Tensor:
-    """The gradient of the mean cross-entropy in the value matrix at initialisation: (d, d)."""
-    zero = batch.z.new_zeros(batch.dim, batch.dim)
+def value_gradient(batch: Batch) -> torch.Tensor:
+    """The gradient of the mean cross-entropy in the value matrix at initialisation: (R, d, d)."""
+    zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
     value = zero.clone().requires_grad_()
-    return torch.autograd.grad(_loss(batch, replicate, value, zero), value)[0]
+    return torch.autograd.grad(_loss(batch, value, zero), value)[0]
 
 
-def _loss(
-    batch: Batch, replicate: int, value: torch.Tensor, attention: torch.Tensor
-) -> torch.Tensor:
-    """The mean cross-entropy over the training sequences."""
-    return cross_entropy(logits(batch, replicate, value, attention), batch.labels[replicate])
+def _loss(batch: Batch, value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+    return mean_losses(batch, logits(batch, value, attention))
+
+
+def mean_losses(batch: Batch, logits: torch.Tensor) -> torch.Tensor:
+    """The sum over replicates of the mean cross-entropy over the training sequences."""
+    total = cross_entropy(logits.flatten(0, 1), batch.labels.flatten(), reduction="sum")
+    return total / batch.samples

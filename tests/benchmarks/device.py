@@ -51,8 +51,6 @@ OVER: Mapping[str, str] = {
         B.values-for-width B.factual-guess-by-relation
     """,
     "an oracle, a tile or training takes one replicate at a time": """
-        A.early-phase-limit A.early-phase-path A.early-phase-step-size
-        A.early-phase-sharpness A.value-gradient A.attention-step
         A.one-step-decoding-large-vocabulary B.recall-law-large-vocabulary
         B.trained-memory-capacity F.sign-given-basis
     """,

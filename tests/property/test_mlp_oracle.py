@@ -40,8 +40,8 @@ def test_three_steps(model: tuple[sampling.Batch, mlp.Layer, bool]) -> None:
     batch, layer, centred = model
     memory = mlp.value_memory(batch, layer, centred=centred)
     scores = mlp.token_scores(batch, layer, centred=centred)
+    trained = mlp_oracle.train(batch, layer, eta=ETA, gamma=1.0, centred=centred)
     for r in range(batch.replicates):
-        trained = mlp_oracle.train(batch, layer, eta=ETA, gamma=1.0, replicate=r, centred=centred)
         error = _direction_error(batch, layer, r, memory[r])
         assert_two_steps(batch, r, trained, memory, scores, error)
 
@@ -83,7 +83,7 @@ def _direction_error(
     batch: sampling.Batch, layer: mlp.Layer, r: int, memory: torch.Tensor
 ) -> float:
     """Bound on the error of the attention direction at step size `ETA`."""
-    keys, values = oracle.keys_and_values(batch, r)
+    keys, values = (table[r] for table in oracle.keys_and_values(batch))
     means = values.mean(1)
     features = layer[r : r + 1].features(means[None])[0]
     logit_bound = ETA * float((features @ memory.T @ batch.u[r].T).abs().max())

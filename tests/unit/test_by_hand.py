@@ -189,7 +189,7 @@ def test_relative_errors_are_distances_over_the_truth() -> None:
     batch = one_sequence([0, 1], 0)
     found = gradient_structure.relative_errors(
         batch,
-        lambda *_: tensor(3.0, 4.0),
+        lambda _: tensor([3.0, 4.0]),
         lambda parts: {"off": tensor(3.0, 1.0), "keys": parts.keys[0, :, 0]},
     )
     assert found["off"].tolist() == [3 / 5]
@@ -200,14 +200,14 @@ def test_soft_attention_is_off_by_the_distance_of_its_mean(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Without attention 1, 3 and 3 are read as 7/3; hard attention reads 1 at the trigger."""
-    limit, nothing = object.__new__(convergence.Limit), tensor([0.0])
+    limit, nothing = object.__new__(convergence.Limit), tensor([[0.0]])
     limit.batch = limit.fresh = one_sequence([0, 1, 1], 0)
     limit.scores = scored([1.0, 3.0], 2.5)
     trained = Trained(first_value=nothing, attention=nothing, value=nothing)
-    monkeypatch.setattr(limit, "_train", lambda *_, **__: [trained])
+    monkeypatch.setattr(limit, "_train", lambda *_, **__: [(slice(1), trained)])
     assert limit.softness(eta=1.0, gamma=1.0).item() == pytest.approx(4 / 3)
-    steeper = replace(trained, attention=tensor([0.6]))
-    monkeypatch.setattr(limit, "_train", lambda *_, **__: [steeper])
+    steeper = replace(trained, attention=tensor([[0.6]]))
+    monkeypatch.setattr(limit, "_train", lambda *_, **__: [(slice(1), steeper)])
     # The limit's direction is 1; after a step of 1/2 on the query 1 it is 1.2.
     assert limit.direction_error(eta=0.5).item() == pytest.approx(0.2)
 
