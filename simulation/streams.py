@@ -73,10 +73,6 @@ class Streams(Sequence[np.random.Generator]):
         """Streams that give once more what these will give."""
         return Streams([copy.deepcopy(rng) for rng in self._rngs], self.device, self.dtype)
 
-    def alone(self) -> Iterator[Streams]:
-        """The streams of one replicate after another."""
-        return (self[r : r + 1] for r in range(len(self)))
-
     @contextmanager
     def together(self) -> Iterator[None]:
         """Move at once to a GPU all that is drawn within; its values are there at the end.

@@ -148,7 +148,6 @@ def test_some_replicates_go_on_where_all_were() -> None:
     assert torch.equal(here.normal(4), whole[0])
     assert torch.equal(here[[1, 3]].normal(4), whole[1][[1, 3]])
     assert torch.equal(here[1:3].normal(4), torch.stack([whole[2][1], whole[1][2]]))
-    assert [len(one) for one in here[2:5].alone()] == [1, 1, 1]
     assert here[-1] is [*here][9]
     assert here[-1].random() != here[-2].random()
 
