@@ -22,6 +22,7 @@ from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.papers import papers
 from recall_claims.model.regime import Regime
 from recall_claims.model.region import Component, Interval, Region, headline, judge
+from recall_claims.tiles import tiles
 from recall_reports import record
 from recall_reports.record import Range, finite
 from recall_reports.record.certificates import Certificates
@@ -80,7 +81,11 @@ def decided(
             name: other for name, other in planted.items() if other not in (None, claim.predict)
         }
         cells = [sample.cell for sample in outcome.evidence]
-        found.plot = dataclasses.replace(claim.plot, line=lines(claim, wrong, cells, found.cells))
+        line, plane = lines(claim, wrong, cells, found.cells), tiles(claim, cells)
+        names = {str(cell.predicted) for cell in found.cells}
+        named = papers()[claim.source.paper].names if claim.plot.kind == "map" else {}
+        words = dict(named) if names & named.keys() else {}
+        found.plot = dataclasses.replace(claim.plot, line=line, tiles=plane, words=words)
     return found
 
 

@@ -14,6 +14,9 @@ SYMBOL = re.compile(r"[b-z](?![a-z])")
 WORDS = re.compile(r"\\(?:mathrm|operatorname|text)\{[^}]*\}|\\[a-zA-Z]+|_\{[a-z]{2,}\}|\bd[a-z]\b")
 """Pattern of LaTeX with letters that denote no quantity."""
 
+INDEXED = re.compile(r"\b([A-Z])_(\d)")
+"""Pattern of LaTeX with a letter that has a number."""
+
 AS_EXPECTED = "false, as expected"
 """The state of a claim that was expected to be refuted, and is."""
 
@@ -304,6 +307,9 @@ def letters(claim: ClaimRow) -> str:
     named: dict[str, list[str]] = {}
     for name, letter in claim.symbols.items():
         named.setdefault(letter, []).append(in_words(name))
+    if claim.plot is not None and claim.plot.words:
+        named = {letter: [words] for letter, words in claim.plot.words.items()}
+        found |= {f"{letter}{index}" for letter, index in INDEXED.findall(claim.latex or "")}
     return ", ".join(f"{at} {' or '.join(names)}" for at, names in named.items() if at in found)
 
 

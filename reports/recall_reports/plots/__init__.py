@@ -1,5 +1,7 @@
 """The plots of a claim as inline SVG: observed points with intervals on the predicted curve."""
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from recall_reports.plots import collapse, curve, parity, phase_map, regime
@@ -29,6 +31,8 @@ def _of_cells(claim: ClaimRow) -> list[Panel]:
     if not claim.cells:
         return []
     painters: list[Painter] = [PAINTERS[plot.kind]]
+    if plot.kind == "map":
+        painters += [partial(phase_map.paint, plane=plane) for plane in plot.tiles]
     if plot.collapse and plot.kind == "curve":
         painters += collapse.painters(claim)
     return [draw(paint, claim, plot) for paint in painters]

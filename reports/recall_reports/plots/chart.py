@@ -107,7 +107,8 @@ class Mark:
     """Mark at some places of a plot, in units of the axes.
 
     Attributes:
-        kind: a band fills the height between two `xs`, an upright line has one of them.
+        kind: a band fills the height between two `xs`, an upright line has one of them. An area
+            is of rectangles, between two `xs` and two `ys` each.
         colour: INK, MUTED, CARD, or one of COLOURS.
         style: classes of a line or text, or the marker of dots.
         size: of dots, in units of the drawing.
@@ -118,7 +119,7 @@ class Mark:
         name: written next to a line.
     """
 
-    kind: Literal["band", "line", "upright", "dots", "text"]
+    kind: Literal["area", "band", "line", "upright", "dots", "text"]
     colour: str
     xs: Sequence[float] = ()
     ys: Sequence[float] = ()

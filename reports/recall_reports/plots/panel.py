@@ -145,6 +145,16 @@ def _drawn(mark: Mark, across: Place, up: Place) -> Iterator[Markup]:
     look = " ".join(filter(None, (mark.kind, mark.style, mark.colour)))
     if mark.kind == "text":
         yield from (_text(spot, mark.text, look) for spot in spots)
+    elif mark.kind == "area":
+        corners = zip(spots[::2], spots[1::2], strict=True)
+        yield _path(
+            look,
+            *(
+                step
+                for (left, top), (right, bottom) in corners
+                for step in ("M", left, top, "H", right, "V", bottom, "H", left, "z")
+            ),
+        )
     elif mark.kind == "band":
         left, right = xs
         yield _path(look, "M", left, TOP, "H", right, "v", TALL, "H", left, "z")
@@ -190,7 +200,8 @@ def _legend(marks: Sequence[Mark]) -> tuple[list[Markup], float]:
         if mark.kind == "dots":
             pieces.append(_dots(mark, [(x + 10, y)]))
         else:
-            pieces.append(_path(f"{mark.kind} {mark.style} {mark.colour}", "M", x, y, "h", 20))
+            box = ("v", -4, "h", 20, "v", 8, "h", -20, "z") if mark.kind == "area" else ("h", 20)
+            pieces.append(_path(f"{mark.kind} {mark.style} {mark.colour}", "M", x, y, *box))
         pieces.append(_text((x + 25, y + 3.5), mark.label, "key"))
     return pieces, BOTTOM + 39 + ROW * rows
 

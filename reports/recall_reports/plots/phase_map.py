@@ -1,37 +1,67 @@
 """A map of which of several observables is the largest: measured by colour, predicted by letter."""
 
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+
 from recall_reports import phrases
 from recall_reports.plots.chart import CARD, COLOURS, INK, Chart, Mark
 from recall_reports.plots.series import scale_axis, value
 from recall_reports.record import CellRow, ClaimRow
-from recall_reports.record.values import Plot
+from recall_reports.record.values import Plot, Tiles
 from recall_reports.summary import grouped
 
 RING = 7.0  # by which the disc of a cell exceeds other discs at its place
 
 
-def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
-    """Draw the claim's cells; return the caption."""
+def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, plane: Tiles | None = None) -> str:
+    """Draw the claim's cells, or those of one plane on what is predicted all over it; return the
+    caption."""
     x, y = plot.x or "", plot.group[0]
+    names = {str(name) for cell in claim.cells for name in (cell.predicted, cell.observed)}
+    names |= {name for tiles in plot.tiles for name in tiles.names}
+    colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(sorted(names))}
     cells = claim.cells
-    names = sorted({str(name) for cell in cells for name in (cell.predicted, cell.observed)})
-    colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
+    if plane is not None:
+        cells = [cell for cell in cells if plane.params.items() <= cell.params.items()]
+        _background(chart, plane, colours, plot.words)
     crowd = grouped(cells, lambda cell: (value(cell, x), value(cell, y)))
     for place, members in crowd.items():
         unlike = list({(c.observed, c.predicted): c for c in reversed(members)}.values())[::-1]
         for index, cell in reversed(list(enumerate(unlike))):
             _point(chart, place, cell, RING * index, colours[str(cell.observed)])
     found = {str(cell.observed) for cell in cells}
-    for name in (name for name in names if name in found):
-        chart.add(Mark("dots", colours[name], style="o", size=7, label=f"measured {_key(name)}"))
+    for name in sorted(found) if plane is None else ():
+        label = f"measured {_key(name, plot.words)}"
+        chart.add(Mark("dots", colours[name], style="o", size=7, label=label))
     if any(map(_disagrees, cells)):
         chart.add(Mark("dots", INK, style="box", size=7, label="not the predicted one"))
     for axis, name, label in ((chart.x, x, plot.x_label), (chart.y, y, plot.y_label)):
-        values = [value(cell, name) for cell in cells]
+        values = [value(cell, name) for cell in claim.cells]
         wide = min(values) > 0 and max(values) / min(values) > 5
         scale_axis(axis, values, log=wide or (axis is chart.x and "x" in plot.log), at_values=True)
         axis.label, axis.margin = label or phrases.axis(name, claim.symbols), 0.09
+    if plane is not None and plane.xs and plane.ys:
+        chart.x.ends, chart.y.ends = (plane.xs[0], plane.xs[-1]), (plane.ys[0], plane.ys[-1])
+        at = phrases.parameters(plane.params, claim.symbols)
+        where = f", at {at}" if at else ""
+        return f"Areas: the largest that theory predicts{where}. Points: the measured largest."
     return _caption(cells, crowded=len(crowd) < len(cells))
+
+
+def _background(
+    chart: Chart, plane: Tiles, colours: Mapping[str, str], words: Mapping[str, str]
+) -> None:
+    """Fill each name's tiles with its colour, neighbours in a row together."""
+    for index, name in enumerate(plane.names):
+        xs: list[float] = []
+        ys: list[float] = []
+        for (low, high), row in zip(pairwise(plane.ys), plane.rows, strict=True):
+            for run in re.finditer(f"{index}+", row):
+                xs += [plane.xs[run.start()], plane.xs[run.end()]]
+                ys += [high, low]
+        if xs:
+            chart.add(Mark("area", colours[name], xs, ys, label=_key(name, words)))
 
 
 def _disagrees(cell: CellRow) -> bool:
@@ -58,7 +88,9 @@ def _short(name: str) -> str:
     return name if len(name) < 3 else "".join(word[0] for word in name.split()[:2]).upper()
 
 
-def _key(name: str) -> str:
+def _key(name: str, words: Mapping[str, str]) -> str:
+    if name in words:
+        return f"{name} {words[name]}"
     return name if _short(name) == name else f"{name} ({_short(name)})"
 
 

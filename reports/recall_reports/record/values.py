@@ -69,6 +69,28 @@ class Line(Struct, kw_only=True):
             raise ValueError(f"a line has {len(self.xs)} xs and {len(self.ys)} ys")
 
 
+class Tiles(Struct, kw_only=True):
+    """The names that are predicted over the plane of a map, for cells with the parameters `params`.
+
+    Tiles lie between neighbours of `xs` and of `ys`. `rows` has a row of tiles for each gap of
+    `ys`, and a character for each tile: the place of its name in `names`, or a dot for none.
+    """
+
+    params: Parameters = {}
+    xs: list[Finite]
+    ys: list[Finite]
+    names: Annotated[list[Text], Meta(max_length=10)]
+    rows: list[Annotated[str, Meta(pattern=r"^[0-9.]*$")]]
+
+    def __post_init__(self) -> None:
+        across = {len(row) + 1 for row in self.rows}
+        named = {int(each) for row in self.rows for each in row if each != "."}
+        if len(self.rows) + 1 != len(self.ys) or across != {len(self.xs)}:
+            raise ValueError(f"tiles between {len(self.xs)} xs and {len(self.ys)} ys do not fit")
+        if max(named, default=-1) >= len(self.names):
+            raise ValueError("a tile has no name")
+
+
 @dataclass
 class Plot:
     """Plot that the report draws of the cells.
@@ -87,6 +109,8 @@ class Plot:
         span: the ends of the predicted curve, if not a little beyond the cells.
         dear: the predictions cost too much for a curve between cells, such as over 10 ms each.
         line: the predicted curves, which are worked out when the claim is recorded.
+        tiles: the predicted names over the plane of a map, worked out then as well.
+        words: what names of a map mean, from the paper's file.
 
     >>> Plot(x="samples").log, Plot("parity").log
     ('x', '')
@@ -102,6 +126,8 @@ class Plot:
     span: tuple[float, float] | None = None
     dear: bool = False
     line: list[Line] = field(default_factory=list)
+    tiles: list[Tiles] = field(default_factory=list)
+    words: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.log == "usual":

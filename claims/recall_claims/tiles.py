@@ -1,0 +1,130 @@
+"""The background of maps: which name is predicted where, over the plane of two parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from recall_claims.declare.claim import Claim
+from recall_claims.judge.rules import Predict
+from recall_claims.model.cell import Cell
+from recall_reports.record.values import Tiles
+
+ACROSS, UP = 33, 25  # places where a name is asked for, at most
+COARSE = 8  # places from corner to corner of a patch that is filled if its corners agree
+BEYOND = 1.25  # times the largest and the least value, up to which a plane reaches
+FEWEST = 3  # places of cells that a plane has
+MOST = 3  # planes of a plot
+
+
+def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
+    """Work out what a claim's map predicts between its cells, where most of them share all else.
+
+    There is none where a prediction is no name, an axis no positive number, or plot and cells lack
+    any of these.
+    """
+    plot, predict = claim.plot, claim.predict
+    if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:
+        return []
+    x, y = plot.x, plot.group[0]
+    if not cells or not all(_positive(cell.get(x)) and _positive(cell.get(y)) for cell in cells):
+        return []
+    telling = _telling(predict, cells, {x, y})
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(tuple(cell.get(name) for name in telling), []).append(cell)
+    sizes = {key: len({(c[x], c[y]) for c in members}) for key, members in groups.items()}
+    first = sorted(groups, key=lambda key: -sizes[key])[:MOST]
+    across, up = _places([c[x] for c in cells], ACROSS), _places([c[y] for c in cells], UP)
+    return [
+        _plane(predict, groups[key][0], {x: across, y: up}, telling)
+        for key in first
+        if sizes[key] >= FEWEST and _name(predict, groups[key][0]) is not None
+    ]
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def _telling(predict: Predict, cells: Sequence[Cell], axes: set[str]) -> list[str]:
+    """The parameters, apart from the axes, of which the prediction of some cell takes notice."""
+    found = []
+    right = {cell: _name(predict, cell) for cell in cells}
+    for name in sorted(set(cells[0]) - axes):
+        values = list(dict.fromkeys(cell[name] for cell in cells))
+        following = dict(zip(values, [*values[1:], values[0]], strict=True))
+        if len(values) > 1 and any(
+            named != _name(predict, cell.replace(**{name: following[cell[name]]}))
+            for cell, named in right.items()
+        ):
+            found.append(name)
+    return found
+
+
+def _name(predict: Predict, cell: Cell) -> str | None:
+    """The name that is predicted; None where it is none, or the formula breaks down."""
+    try:
+        found = predict(cell)
+    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError, AssertionError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _places(values: Sequence[float], number: int) -> list[float]:
+    """Values in even ratios over all of these and a little beyond; whole ones where these are."""
+    low, high = math.log(min(values) / BEYOND), math.log(max(values) * BEYOND)
+    found = [math.exp(low + i / (number - 1) * (high - low)) for i in range(number)]
+    if all(isinstance(value, int) for value in values):
+        return [float(value) for value in sorted({max(1, round(value)) for value in found})]
+    return found
+
+
+def _plane(predict: Predict, cell: Cell, axes: dict[str, list[float]], telling: list[str]) -> Tiles:
+    (x, xs), (y, ys) = axes.items()
+    known: dict[tuple[int, int], str | None] = {}
+
+    def at(i: int, j: int) -> str | None:
+        if (i, j) not in known:
+            place = {x: _like(cell[x], xs[i]), y: _like(cell[y], ys[j])}
+            known[i, j] = _name(predict, cell.replace(**place))
+        return known[i, j]
+
+    todo = [(0, len(xs) - 1, 0, len(ys) - 1)]
+    while todo:
+        left, right, low, high = todo.pop()
+        corners = {at(i, j) for i in (left, right) for j in (low, high)}
+        wide, tall = right - left, high - low
+        if len(corners) == 1 and max(wide, tall) <= COARSE:
+            for i in range(left, right + 1):
+                known |= {(i, j): at(left, low) for j in range(low, high + 1)}
+        elif max(wide, tall) > 1:
+            middle = (left + right) // 2 if wide >= tall else (low + high) // 2
+            todo += (
+                [(left, middle, low, high), (middle, right, low, high)]
+                if wide >= tall
+                else [(left, right, low, middle), (left, right, middle, high)]
+            )
+    names = sorted({name for name in known.values() if name is not None})
+    places = {name: str(index) for index, name in enumerate(names)} | {None: "."}
+    return Tiles(
+        params={name: cell[name] for name in telling},
+        xs=_edges(xs),
+        ys=_edges(ys),
+        names=names,
+        rows=["".join(places[at(i, j)] for i in range(len(xs))) for j in range(len(ys))],
+    )
+
+
+def _like(known: Any, value: float) -> Any:
+    return round(value) if isinstance(known, int) else value
+
+
+def _edges(places: Iterable[float]) -> list[float]:
+    """The ends of tiles around places: half way, in ratios."""
+    logs = [math.log(place) for place in places]
+    inner = [(one + other) / 2 for one, other in pairwise(logs)]
+    ends = [2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]] if inner else [*logs, *logs]
+    return [float(f"{math.exp(end):.5g}") for end in ends]
