@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
-from recall_reports import html, phrases
+from recall_reports import html, phrases, plots
 from recall_reports.analyses import Analyses
 from recall_reports.figures import finding as figure_of
-from recall_reports.plots import collapse, curve, figure
+from recall_reports.plots import collapse, curve, figure, phase_map
 from recall_reports.plots.bars import Sharpness, sharpness
-from recall_reports.plots.chart import COLOURS, Chart
+from recall_reports.plots.chart import COLOURS, Chart, Mark
 from recall_reports.record import ClaimRow, Record
 from tests import figures
 from tests.reports import sample
@@ -133,3 +133,30 @@ def test_a_wrong_theory_far_off_is_named_and_does_not_stretch_the_axis() -> None
     assert usual is not None
     assert chart.y.ends is not None
     assert chart.y.ends[1] <= usual[1]
+
+
+def test_a_map_stands_on_what_theory_predicts_and_its_letters_have_a_key(baseline: Record) -> None:
+    claim = next(claim for claim in baseline.claims if claim.id == "A.dominant-term-map")
+    plot = claim.plot
+    assert plot is not None
+    whole, *planes = plots.panels(claim)
+    assert len(planes) == len(plot.tiles) > 1
+    assert "measured T trigger direction" in whole.svg
+    assert "C2 informative slots" in phrases.letters(claim)
+    for tiles in plot.tiles:
+        chart = Chart()
+        phase_map.paint(chart, claim, plot, plane=tiles)
+        areas = {m.label: m for m in chart.marks if m.kind == "area"}
+        assert {name.partition(" ")[0] for name in areas} == {*tiles.names}
+        dots = [m for m in chart.marks if m.kind == "dots"]
+        cells = [c for c in claim.cells if tiles.params.items() <= c.params.items()]
+        assert len(dots) == len(cells)
+        for dot in dots:
+            (area,) = [m for m in areas.values() if _covers(m, dot.xs[0], dot.ys[0])]
+            assert area.colour == dot.colour, "the measured one is the predicted one"
+
+
+def _covers(area: Mark, x: float, y: float) -> bool:
+    corners = list(zip(area.xs, area.ys, strict=True))
+    pairs = zip(corners[::2], corners[1::2], strict=True)
+    return any(a <= x < b and low <= y < high for (a, high), (b, low) in pairs)
