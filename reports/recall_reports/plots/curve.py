@@ -39,7 +39,7 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     heights += [observed(cell) for cell in cells]
     wrong = _controls(chart, claim, groups, plot, heights)
     for group in groups:
-        points(chart, group, [value(cell, x) for cell in group.cells], group.cells)
+        points(chart, group, [value(cell, x) for cell in group.cells], group.cells, direct=True)
     scale_axis(chart.x, [value(cell, x) for cell in cells], log="x" in plot.log, at_values=True)
     heights += near(heights, [*wrong.values, *bounds(cells)])
     scale_axis(chart.y, heights, log="y" in plot.log)
@@ -158,7 +158,7 @@ def _controls(
     for index, name in enumerate(names):
         label, style = f"{WRONG}{name}", DASHES[index % len(DASHES)]
         marks = [
-            Mark("line", MUTED, line.xs, line.ys, style, label=label)
+            Mark("line", MUTED, line.xs, line.ys, style, label=label, name=label)
             for line in lines_of(plot, group, name)
         ]
         wrong = [] if marks else _under(group.cells, name)

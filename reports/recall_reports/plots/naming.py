@@ -1,8 +1,7 @@
 """Names of curves next to them, where they hide neither a point nor another curve."""
 
-import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 
 Point = tuple[float, float]
@@ -10,6 +9,8 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 LETTER, HEIGHT, GAP = 5.3, 9.0, 5.0  # in units of the drawing
 STEP = 3.0  # between two places along a curve
+EACH = 3  # of so many places along a curve one is tried for its name
+SQUARE, COLUMNS = 2.0, 256  # side of the squares that are looked at, and how many a row has
 NEAR, CLEAR = 2.0, 9.0  # around a name, where anything drawn is in its way, or had better not be
 SIDES = {"end": (-1.0, 0.0), "start": (1.0, 0.0), "above": (0.0, -1.0), "below": (0.0, 1.0)}
 
@@ -25,10 +26,15 @@ def along(curve: Sequence[Point]) -> list[Point]:
     return found
 
 
+Placed = tuple[Point, str, bool]
+
+
 def place(
     names: Sequence[tuple[str, Sequence[Point]]], drawn: Sequence[Point], frame: Box
-) -> list[tuple[Point, str]]:
-    """Choose where to write the name of each curve, with the class of the text's anchor.
+) -> list[Placed]:
+    """Choose where to write the name of each curve.
+
+    Returns its place, the class of the text's anchor, and whether it hides nothing there.
 
     Args:
         names: texts, each with its curve.
@@ -36,27 +42,32 @@ def place(
         frame: which no name leaves.
     """
     taken: list[Box] = []
-    found = []
-    drawn = sorted(drawn)
+    found: list[Placed] = []
+    bits = _bits(drawn)
     for text, curve in names:
-        tried = [
-            (_around(box, drawn, NEAR), _around(box, drawn, CLEAR), index, spot, anchor, box)
-            for index, (spot, anchor, box) in enumerate(_places(text, curve))
-            if _inside(box, frame) and not any(_meet(box, other) for other in taken)
-        ]
-        if tried:
-            *_, spot, anchor, box = min(tried, key=lambda one: one[:3])
-            taken.append(box)
-            found.append((spot, anchor))
-        else:
-            found.append((curve[-1], "end"))
+        best: tuple[int, int, int] | None = None
+        chosen, around = (curve[-1], "end", False), None
+        for index, (spot, anchor, box) in enumerate(_places(text, curve)):
+            if not _inside(box, frame) or any(_meet(box, other) for other in taken):
+                continue
+            near = _around(box, bits, NEAR)
+            if best is not None and near > best[0]:
+                continue
+            rank = near, _around(box, bits, CLEAR), index
+            if best is None or rank < best:
+                best, chosen, around = rank, (spot, anchor, rank[0] == 0), box
+            if rank[:2] == (0, 0):  # none is better, as the first places are preferred
+                break
+        if around is not None:
+            taken.append(around)
+        found.append(chosen)
     return found
 
 
 def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box]]:
     """Places next to a curve for its name, from its end on: the spot, the anchor and the box."""
     wide = LETTER * len(text)
-    for x, y in reversed(along(curve)):
+    for x, y in along(curve)[::-EACH]:
         for side, (right, down) in SIDES.items():
             spot = x + GAP * right, y + (GAP + HEIGHT / 2) * down + HEIGHT / 2 - 1
             left = spot[0] - wide * {"end": 1.0, "start": 0.0}.get(side, 0.5)
@@ -64,12 +75,29 @@ def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box
             yield spot, side if side in ("start", "end") else "", box
 
 
-def _around(box: Box, drawn: Sequence[Point], margin: float) -> int:
-    """Count the places, from the left one on, in a box or within a margin around it."""
-    left, top, right, bottom = box
-    first = bisect_right(drawn, (left - margin, math.inf))
-    last = bisect_left(drawn, (right + margin, -math.inf))
-    return sum(top - margin < y < bottom + margin for _, y in drawn[first:last])
+def _bits(drawn: Iterable[Point]) -> int:
+    """The squares that have something drawn, as the bits of one number, row by row.
+
+    So a box is looked through in a moment, however much is drawn.
+    """
+    spots = {(int(x / SQUARE), int(y / SQUARE)) for x, y in drawn if x >= 0 and y >= 0}
+    return sum(1 << y * COLUMNS + x for x, y in spots if x < COLUMNS and y < COLUMNS)
+
+
+def _around(box: Box, bits: int, margin: float) -> int:
+    """Count the squares with something drawn in a box, or within a margin around it."""
+    left, top, right, bottom = (
+        max(0, int((end + more) / SQUARE))
+        for end, more in zip(box, (-margin, -margin, margin, margin), strict=True)
+    )
+    part = bits >> top * COLUMNS + left
+    return (part & _filled(right - left + 1, bottom - top + 1)).bit_count()
+
+
+@cache
+def _filled(wide: int, tall: int) -> int:
+    """The bits of a whole box."""
+    return sum((1 << wide) - 1 << row * COLUMNS for row in range(tall))
 
 
 def _inside(box: Box, frame: Box) -> bool:

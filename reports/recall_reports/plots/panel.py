@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from recall_reports.plots import naming
-from recall_reports.plots.chart import Chart, Mark, Point
+from recall_reports.plots.chart import MUTED, Chart, Mark, Point
 from recall_reports.record import ClaimRow
 from recall_reports.record.values import Plot
 
@@ -79,7 +79,8 @@ def svg(chart: Chart, caption: str) -> Markup:
     across, up = chart.x.places(left, RIGHT - left), chart.y.places(BOTTOM, -TALL)
     xs = _apart({label: across(value) for label, value in chart.x.labels().items()})
     ys = {label: up(value) for label, value in numbers.items()}
-    legend, height = _legend([mark for mark in chart.marks if mark.label])
+    written, names = _names(chart, across, up, (left, TOP, RIGHT, BOTTOM))
+    legend, height = _legend([m for m in chart.marks if m.label and id(m) not in written])
     lines = [step for x in xs.values() for step in ("M", x, TOP, "v", TALL)]
     lines += [step for y in ys.values() for step in ("M", left, y, "H", RIGHT)]
     inside = [piece for mark in chart.marks for piece in _drawn(mark, across, up)]
@@ -94,7 +95,7 @@ def svg(chart: Chart, caption: str) -> Markup:
         *(_text((x, BOTTOM + 14), label) for label, x in xs.items()),
         *(_text((left - 5, y + 3.5), label, "end") for label, y in ys.items()),
         _text(((left + RIGHT) / 2, BOTTOM + 30), chart.x.label, "axis"),
-        *_names(chart, across, up, (left, TOP, RIGHT, BOTTOM)),
+        *names,
         *legend,
     ]
     top = -16 if chart.title else 0
@@ -117,8 +118,16 @@ def _apart(places: Mapping[str, float]) -> dict[str, float]:
     return found
 
 
-def _names(chart: Chart, across: Place, up: Place, frame: naming.Box) -> Iterator[Markup]:
-    """The names of lines, each next to its own."""
+def _names(
+    chart: Chart, across: Place, up: Place, frame: naming.Box
+) -> tuple[set[int], list[Markup]]:
+    """The names of marks, next to them, and which marks have theirs.
+
+    Those with a label go into the legend instead if a name would hide something: all series, as
+    soon as one has no room, and wrong theories one by one.
+    """
+    if not any(mark.name for mark in chart.marks):
+        return set(), []
     curves = {
         id(mark): [(across(x), up(y)) for x, y in zip(mark.xs, mark.ys, strict=True)]
         for mark in chart.marks
@@ -133,8 +142,16 @@ def _names(chart: Chart, across: Place, up: Place, frame: naming.Box) -> Iterato
     ]
     named = [mark for mark in chart.marks if mark.name and id(mark) in curves]
     spots = naming.place([(mark.name, curves[id(mark)]) for mark in named], drawn, frame)
-    for mark, (spot, anchor) in zip(named, spots, strict=True):
-        yield _text(spot, mark.name, f"text {mark.colour} {anchor}".rstrip())
+    hidden = [m for m, (*_, free) in zip(named, spots, strict=True) if m.label and not free]
+    if any(mark.colour != MUTED for mark in hidden):
+        hidden += [mark for mark in named if mark.label and mark.colour != MUTED]
+    below = {*map(id, hidden)}
+    texts = [
+        _text(spot, mark.name, f"text {mark.colour} {anchor}".rstrip())
+        for mark, (spot, anchor, _) in zip(named, spots, strict=True)
+        if id(mark) not in below
+    ]
+    return {id(mark) for mark in named} - below, texts
 
 
 def _drawn(mark: Mark, across: Place, up: Place) -> Iterator[Markup]:

@@ -95,11 +95,19 @@ def points(
     xs: Sequence[float],
     cells: Sequence[CellRow],
     label: str | None = None,
+    *,
+    direct: bool = False,
 ) -> None:
-    """Draw the observed values of these cells of a series at `xs`, with their intervals."""
+    """Draw the observed values of these cells of a series at `xs`, with their intervals.
+
+    With `direct` their name is next to them, if there is room.
+    """
     ys, ends = [observed(cell) for cell in cells], [whiskers(cell) for cell in cells]
     label = group.label or "simulation" if label is None else label
-    chart.add(Mark("dots", group.colour, xs, ys, group.marker, whiskers=ends, label=label))
+    name = label if direct else ""
+    chart.add(
+        Mark("dots", group.colour, xs, ys, group.marker, whiskers=ends, label=label, name=name)
+    )
 
 
 def is_number(value: Any) -> TypeGuard[float]:
