@@ -45,6 +45,7 @@ from msgspec.structs import replace
 from recall_reports import html, opening, phrases, summary
 from recall_reports.record import CellRow, ClaimRow, Record
 from recall_reports.record.files import load
+from tests import samples
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / ".github" / "figures.svg"
@@ -316,13 +317,14 @@ def unquoted(page: str, quoted: Sequence[tuple[str, bool]]) -> list[str]:
 
 
 def pictures() -> dict[Path, str]:
-    """Return the README's picture, and each figure of a paper alone, by the file that has it."""
+    """Return the README's picture, each figure of a paper alone, and the figure of samples."""
     record = _record("reports/baseline.json")
     found = {PICTURE: html.picture(record)}
     for paper in record.papers:
         for number, figure in enumerate(paper.figures, 1):
             alone = replace(record, papers=[replace(paper, figures=[figure])])
             found[FIGURES_OF_PAPERS / f"{paper.key}{number}.svg"] = html.picture(alone)
+    found[FIGURES_OF_PAPERS / "samples.svg"] = samples.picture()
     return found
 
 

@@ -39,7 +39,7 @@ def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
     first = sorted(groups, key=lambda key: -sizes[key])[:MOST]
     across, up = _places([c[x] for c in cells], ACROSS), _places([c[y] for c in cells], UP)
     return [
-        _plane(predict, groups[key][0], {x: across, y: up}, telling)
+        plane(predict, groups[key][0], {x: across, y: up}, telling)
         for key in first
         if sizes[key] >= FEWEST and _name(predict, groups[key][0]) is not None
     ]
@@ -82,7 +82,8 @@ def _places(values: Sequence[float], number: int) -> list[float]:
     return found
 
 
-def _plane(predict: Predict, cell: Cell, axes: dict[str, list[float]], telling: list[str]) -> Tiles:
+def plane(predict: Predict, cell: Cell, axes: dict[str, list[float]], telling: list[str]) -> Tiles:
+    """Name what is predicted over the places of two axes, for cells with these parameters alike."""
     (x, xs), (y, ys) = axes.items()
     known: dict[tuple[int, int], str | None] = {}
 

@@ -24,7 +24,7 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, plane: Tiles | None = No
     cells = claim.cells
     if plane is not None:
         cells = [cell for cell in cells if plane.params.items() <= cell.params.items()]
-        _background(chart, plane, colours, plot.words)
+        background(chart, plane, colours, {name: _key(name, plot.words) for name in plane.names})
     crowd = grouped(cells, lambda cell: (value(cell, x), value(cell, y)))
     for place, members in crowd.items():
         unlike = list({(c.observed, c.predicted): c for c in reversed(members)}.values())[::-1]
@@ -49,8 +49,8 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, plane: Tiles | None = No
     return _caption(cells, crowded=len(crowd) < len(cells))
 
 
-def _background(
-    chart: Chart, plane: Tiles, colours: Mapping[str, str], words: Mapping[str, str]
+def background(
+    chart: Chart, plane: Tiles, colours: Mapping[str, str], labels: Mapping[str, str]
 ) -> None:
     """Fill each name's tiles with its colour, neighbours in a row together."""
     for index, name in enumerate(plane.names):
@@ -61,7 +61,7 @@ def _background(
                 xs += [plane.xs[run.start()], plane.xs[run.end()]]
                 ys += [high, low]
         if xs:
-            chart.add(Mark("area", colours[name], xs, ys, label=_key(name, words)))
+            chart.add(Mark("area", colours[name], xs, ys, label=labels[name]))
 
 
 def _disagrees(cell: CellRow) -> bool:

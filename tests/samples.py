@@ -1,0 +1,75 @@
+"""The figure of ask.md: how many samples theory asks for, over the dimension and the length.
+
+No record has it, since nothing as large was simulated. `tests.figures` writes it.
+"""
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from recall_claims import Cell
+from recall_claims.tiles import plane
+from recall_reports import templating
+from recall_reports.plots.chart import COLOURS, INK, MUTED, Axis, Chart, Mark
+from recall_reports.plots.panel import svg
+from recall_reports.plots.phase_map import background
+from theory.attention import capacity, noise
+
+VOCAB = 50_257
+NOTHING = "nothing is recalled"
+DIMS, LENGTHS = (512, 16_384), (100, 100_000)
+LEVELS = (10**5, 10**6)
+MODELS = {"GPT-2": 768, "XL": 1600}
+"""Dimensions of models of this vocabulary that read 1,024 tokens."""
+TITLE = "How many samples N, and what decides"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The figure as the template of pictures takes it."""
+
+    title: str
+    svg: Markup
+
+
+def decides(cell: Cell) -> str:
+    """The condition that asks for the most samples; NOTHING where no number is enough."""
+    sizes = {"vocab_size": VOCAB, "length": cell["length"], "dim": cell["dim"]}
+    if capacity.critical_samples(**sizes) == float("inf"):
+        return NOTHING
+    found = capacity.binding(**sizes)
+    return noise.TERMS[found].title if found in noise.TERMS else found
+
+
+def contour(samples: int) -> tuple[list[float], list[float]]:
+    """The longest sequences that so many samples learn, from the least dimension that is enough."""
+    least = int(capacity.min_dim(samples, VOCAB, LENGTHS[0]))
+    dims = [float(least), *(d for d in _places(*DIMS, 13) if d > least)]
+    lengths = [capacity.max_length(samples, VOCAB, int(d)) for d in dims]
+    return [least, *dims], [LENGTHS[0], *lengths]
+
+
+def picture() -> str:
+    """The figure as one SVG, light or dark as the reader's screen is."""
+    axes = {"dim": _places(*DIMS, 49), "length": _places(*LENGTHS, 41)}
+    tiles = plane(decides, Cell(dim=DIMS[0], length=LENGTHS[0]), axes, [])
+    names = [name for name in tiles.names if name != NOTHING]
+    colours = {NOTHING: MUTED} | dict(zip(names, COLOURS, strict=False))
+    chart = Chart(TITLE, Axis("dimension d", log=True), Axis("sequence length L", log=True))
+    chart.x.ends, chart.y.ends = DIMS, LENGTHS
+    background(chart, tiles, colours, {name: name for name in tiles.names})
+    for samples in LEVELS:
+        xs, ys = contour(samples)
+        chart.add(Mark("line", INK, xs, ys))
+        middle = len(xs) * 2 // 3
+        name = f"N = {samples:,}"
+        chart.add(Mark("text", INK, [xs[middle]], [ys[middle]], text=name, aside=(0.0, -12.0)))
+    for name, dim in MODELS.items():
+        chart.add(Mark("dots", INK, [dim], [1024], "o", name=name))
+    drawn = Drawn(TITLE, svg(chart, TITLE))
+    return templating.page("picture.svg.j2", drawn=[drawn]) + "\n"
+
+
+def _places(low: int, high: int, number: int) -> list[float]:
+    ratio = (high / low) ** (1 / (number - 1))
+    return [float(round(low * ratio**i)) for i in range(number)]
