@@ -4,6 +4,7 @@ import html as markup
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -89,8 +90,13 @@ def test_claims_are_sorted_and_go_back(tab: Page) -> None:
         known = [sign * figure for figure in found if figure == figure]
         assert known == sorted(known)
         assert len(known) > 5
+        kinds = claims.evaluate_all("claims => claims.map(claim => claim.dataset.kind)")
+        groups = [kind or "without a resolution" for kind, _ in groupby(kinds)]
+        titles = tab.locator(".part:not([hidden]) > h3").all_inner_texts()
+        assert titles == (groups if order == "resolution" else []), "kinds are not compared"
     tab.select_option("[name=order]", "")
     assert claims.evaluate_all(names) == before
+    assert tab.locator(".part:not([hidden]) > h3").count() > 1
 
 
 def test_the_search_and_a_picture_are_on_the_first_screen(tab: Page, report: Record) -> None:

@@ -15,7 +15,8 @@ from recall_reports import plots
 from recall_reports.analyses import Analyses
 from recall_reports.plots import curve, figure, series
 from recall_reports.plots.bars import bars
-from recall_reports.plots.chart import Axis, Chart
+from recall_reports.plots.chart import COLOURS, MUTED, Axis, Chart, Mark
+from recall_reports.plots.panel import svg as svg_of
 from recall_reports.record import CellRow, ClaimRow, Range
 from recall_reports.record.values import Plot, Scale
 from tests.reports import builders, golden, sample
@@ -164,3 +165,18 @@ def test_ticks_are_few_and_inside(low: float, wide: float, log: bool) -> None:
     assert 1 <= len(values) <= 8
     slack = 1e-6 * (ends[1] - ends[0])
     assert all(ends[0] - slack <= value <= ends[1] + slack for value in values)
+
+
+def test_a_name_stands_next_to_its_curve_or_in_the_legend_if_it_hides_something() -> None:
+    chart = Chart()
+    for name, height in (("low", 0.0), ("high", 10.0)):
+        ys = [height, height]
+        chart.add(Mark("dots", COLOURS[0], [0.0, 1.0], ys, "o", label=name, name=name))
+    apart = svg_of(chart, "caption")
+    assert 'class="key"' not in apart
+    assert ">low</text>" in apart
+    for step in range(60):  # no room is left
+        chart.add(Mark("line", MUTED, [0.0, 1.0], [step / 6, step / 6]))
+    crowded = svg_of(chart, "caption")
+    assert crowded.count('class="key"') == 2
+    assert crowded.count(">low</text>") == 1
