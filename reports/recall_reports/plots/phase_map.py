@@ -15,8 +15,10 @@ RING = 7.0  # by which the disc of a cell exceeds other discs at its place
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, plane: Tiles | None = None) -> str:
-    """Draw the claim's cells, or those of one plane on what is predicted all over it; return the
-    caption."""
+    """Draw the claim's cells; with a plane its cells alone, on what is predicted all over it.
+
+    Returns the caption.
+    """
     x, y = plot.x or "", plot.group[0]
     names = {str(name) for cell in claim.cells for name in (cell.predicted, cell.observed)}
     names |= {name for tiles in plot.tiles for name in tiles.names}
