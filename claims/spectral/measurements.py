@@ -1,0 +1,21 @@
+"""Shared parts of the claims about fewer measurements than weights."""
+
+from functools import partial
+
+import recall_claims as rc
+from simulation.spectral import underdetermined as measured
+
+derived = partial(
+    rc.Source, "H", provenance="derived", reference="theory/spectral/underdetermined.py"
+)
+
+
+def drawn(cell: rc.Cell, block: rc.Block) -> tuple[measured.Task, float]:
+    """The cell's task, a regression or Gaussian measurements, and its time; 0 without one."""
+    sizes = {name: value for name, value in cell.items() if name != "time"}
+    task: measured.Regression | measured.Sensing
+    if "measurements" in cell:
+        task = block.draw(measured.sensing, sizes)
+    else:
+        task = block.draw(measured.regression, sizes)
+    return task, cell.get("time", 0.0)

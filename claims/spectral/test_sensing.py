@@ -1,0 +1,191 @@
+"""A matrix of which few Gaussian measurements are known: Muon and gradient descent (H)."""
+
+import torch
+from torch import Tensor
+
+import recall_claims as rc
+from claims.common import table
+from claims.spectral.measurements import derived, drawn
+from simulation.spectral import underdetermined as measured
+from theory.spectral import underdetermined as theory
+
+PACES = 24
+"""Steps up to the cell's time."""
+
+
+def work(cell: rc.Cell) -> float:
+    """Say what the steps cost: products with all measurements, and decompositions."""
+    rows, columns = cell["rows"], cell["columns"]
+    return float(2 * rows * columns * (cell["measurements"] + 10 * columns))
+
+
+HALF = table("rows columns measurements time", (8, 8, 8, 0.6), (16, 8, 16, 0.6), (16, 16, 32, 0.6))
+
+
+@rc.claim(
+    "H.sensing-loss",
+    "On few Gaussian measurements Muon's loss falls as (1 - c t)^2, where gradient descent's falls "
+    "exponentially",
+    source=derived("H1"),
+    predict=rc.on(theory.sensing_loss),
+    size=work,
+    cells={"smoke": HALF[:1], "standard": HALF},
+    rule=rc.MeanDifference,
+    why="two exact bounds are 0.045 apart at an eighth as many measurements as weights; the theory "
+    "states 0.025 from their middle",
+    replicates={"smoke": (64, 1024), "standard": (64, 1024)},
+    controls=(
+        rc.Control("exponential", "exp(-2 c t), at the same speed", lambda c: slowed(c)),
+        rc.Control("flow", "1 - 2 c t, without the end", lambda c: 1 - 2 * speed(c) * c["time"]),
+        rc.at("faster", "as fast as a square matrix of equal singular values", time=0.75),
+        rc.at("slower", "a fifth slower", time=0.48),
+    ),
+    dtype="float32",
+)
+def sensing_loss(cell: rc.Cell, block: rc.Block) -> Tensor:
+    """The residuals follow the gradient flow of a convex function, the nuclear norm of their
+    gradient. On few Gaussian measurements this norm is close to a multiple c of their length. So
+    their length falls at the speed c, along a straight line but for the share rho of
+    measurements."""
+    task, time = drawn(cell, block)
+    return measured.loss_share(task, measured.after(task, time, PACES))
+
+
+def speed(cell: rc.Cell) -> float:
+    """The speed at which the residuals' length falls at the start."""
+    return theory.speed(cell["rows"], cell["columns"])
+
+
+def slowed(cell: rc.Cell) -> float:
+    """The loss if residuals slowed down with their length."""
+    return float(torch.tensor(-2 * speed(cell) * cell["time"]).exp())
+
+
+FITTED = table("rows columns measurements", (8, 8, 2), (16, 8, 4), (16, 16, 8))
+
+
+@rc.claim(
+    "H.sensing-time",
+    "Muon fits few Gaussian measurements in a finite time, between two bounds",
+    source=derived("H1"),
+    predict=rc.on(theory.sensing_speed),
+    size=lambda c: 6 * work(c),
+    cells={"smoke": FITTED[:1], "standard": FITTED},
+    rule=rc.MeanDifference,
+    why="two exact bounds are the root of rho apart, 0.18 at a 32nd as many measurements as "
+    "weights; the theory states 0.09 from their middle",
+    replicates={"smoke": (64, 1024), "standard": (64, 1024)},
+    controls=(
+        rc.times(1.25, "faster", "a quarter faster"),
+        rc.times(0.8, "slower", "a fifth slower"),
+        rc.Control("never", "exponentially, and so never", lambda _: 0.0),
+        rc.Control("all", "as fast as equal singular values of 1 would", lambda _: 1.0),
+    ),
+    dtype="float32",
+)
+def sensing_time(cell: rc.Cell, block: rc.Block) -> Tensor:
+    """All measurements are fitted in a time T: 1/T is at most c, as the speed of the residuals'
+    length only falls, and at least c less the root of rho, by Gordon's inequality."""
+    return 1 / measured.fitting_time(drawn(cell, block)[0])
+
+
+SQUARE = table("rows columns measurements time", (8, 8, 2, 0.6), (16, 16, 4, 0.6), (16, 16, 8, 0.6))
+
+
+@rc.claim(
+    "H.sensing-flat",
+    "The fewer the Gaussian measurements, the closer Muon's singular values are to equal",
+    source=derived("H1"),
+    predict=lambda cell: theory.flat_share(cell["columns"], cell["measurements"], cell["time"]),
+    latex=r"E\frac{\|W\|_F^2}{q\|W\|^2}\ge1-\frac43\sqrt{\frac3\pi\cdot\frac{\rho t}{2(1-ct)}}",
+    size=work,
+    regime=rc.Regime(
+        "square matrices; at least 16 times as many weights as measurements; t up to 0.6",
+        {
+            "rows": rc.log_range(8, 64),
+            "columns": rc.log_range(8, 64),
+            "measurements": rc.log_range(2, 256),
+            "time": (0.2, 0.4, 0.6),
+        },
+        holds=lambda cell: (
+            cell["rows"] == cell["columns"] and 16 * cell["measurements"] <= cell["columns"] ** 2
+        ),
+    ),
+    cells={"smoke": SQUARE[:1], "standard": SQUARE},
+    rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
+    why="a bound with all its constants, which needs the law of a Gaussian matrix's least singular "
+    "values in the limit of many; it is far from sharp",
+    replicates={"smoke": (64, 512), "standard": (64, 512)},
+    controls=(
+        rc.reads("gradient", "gradient descent", "gradient"),
+        rc.reads("one-value", "one singular value carries all", "one_value"),
+    ),
+    dtype="float32",
+)
+def sensing_flat(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
+    """W is nearly as far along the first direction as the spectral norm allows, a time of 1 for
+    each unit of time, and there all singular values are equal. Under gradient descent with steps
+    as long they are those of a Gaussian matrix."""
+    task, time = drawn(cell, block)
+    rank = cell["columns"]
+    moved = measured.after(task, time, PACES)
+    descended = measured.after(task, time, PACES, measured.as_long_as(rank))
+    return {
+        "value": measured.stable_share(moved, rank),
+        "gradient": measured.stable_share(descended, rank),
+        "one_value": torch.full_like(moved[:, 0, 0], 1 / rank),
+    }
+
+
+SPREAD = table(
+    "rows columns measurements time",
+    (4, 4, 6, 0.6),
+    (8, 4, 8, 0.6),
+    (8, 8, 32, 0.3),
+    (16, 16, 16, 0.6),
+)
+
+
+@rc.claim(
+    "H.gradient-values",
+    "Steps of the same norm do not make gradient descent's singular values equal: they are a "
+    "Gaussian matrix's, exactly",
+    source=derived("H2"),
+    predict=rc.on(theory.gradient_concentration),
+    latex=r"E\frac{q\sum\sigma_i^4}{(\sum\sigma_i^2)^2}=q\,\frac{p+q+1}{pq+2}",
+    regime=rc.Regime(
+        "any number of measurements up to that of weights",
+        {
+            "rows": rc.log_range(2, 32),
+            "columns": rc.log_range(2, 32),
+            "measurements": rc.log_range(2, 256),
+            "time": (0.3, 0.6),
+        },
+        holds=lambda cell: (
+            cell["columns"] <= cell["rows"]
+            and cell["measurements"] <= cell["rows"] * cell["columns"]
+        ),
+    ),
+    size=work,
+    cells={"smoke": SPREAD[:1], "standard": SPREAD},
+    rule=rc.MeanRatio(rc.Region(0.98, 1.02)),
+    why="exact at every size, time and step; 2% is what the replicates resolve",
+    replicates={"smoke": (512, 4096), "standard": (512, 8192)},
+    controls=(
+        rc.Control("equal", "equal singular values", lambda _: 1.0),
+        rc.reads("muon", "Muon", "muon"),
+        rc.times(1.05),
+        rc.times(0.95),
+    ),
+    dtype="float32",
+)
+def gradient_values(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
+    """Gradient descent moves W to a vector of the measurements' span that is uniform on the
+    sphere, whatever its steps. So its singular values are in the ratios of a Gaussian matrix's at
+    all times, and their fourth powers are as large."""
+    task, time = drawn(cell, block)
+    descended = measured.after(task, time, PACES, measured.as_long_as(cell["columns"]))
+    return {
+        "value": measured.concentration(descended),
+        "muon": measured.concentration(measured.after(task, time, 4)),
+    }

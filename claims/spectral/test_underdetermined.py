@@ -1,0 +1,180 @@
+"""Fewer measurements than weights: how Muon's singular values grow, and when they are equal (H)."""
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+import recall_claims as rc
+from claims.common import table
+from claims.spectral.measurements import derived, drawn
+from simulation.spectral import underdetermined as measured
+from simulation.spectral.flows import identity
+from theory.spectral import underdetermined as theory
+
+ANY = table("samples dim outputs", (4, 6, 4), (8, 12, 16), (8, 32, 8), (16, 24, 32))
+COUNT = 32
+
+
+@rc.claim(
+    "H.flat-until",
+    "Muon keeps all n singular values equal up to the least eigenvalue of an optimal transport",
+    source=derived("H1"),
+    latex=r"\sigma_1=\dots=\sigma_n=t\quad\text{until}\quad t_*=\lambda_{\min}(M),\qquad"
+    r"Y^\top Y=M\,X^\top X\,M",
+    regime="any inputs and outputs; n below the inputs' dimension and at most the outputs'",
+    cells={"smoke": ANY[:1], "standard": ANY},
+    rule=rc.Identity(0.501),
+    why="exact; steps of a 32nd of the time of least loss find the end within half of one, and "
+    "rounding has a thousandth",
+    replicates={"smoke": 6, "standard": 24},
+    controls=(
+        rc.reads("mean", "until the mean eigenvalue", "mean"),
+        rc.reads("fitted", "until the least singular value of the fit", "fitted"),
+        rc.reads("apart", "until the least ratio of outputs' and inputs' singular values", "apart"),
+    ),
+)
+def flat_until(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
+    """W moves on a straight line of n equal singular values t. The line ends at the least
+    eigenvalue of M, the map that carries Gaussian inputs to outputs at the least cost. All are
+    equal until everything is fitted only if the outputs' Gram matrix is a multiple of the inputs'.
+    Values are steps by which the line ends late."""
+    task = block.draw(measured.regression, cell)
+    rate = measured.line(task)[1] / COUNT
+    found = (measured.flat_steps(task, rate, COUNT + 1) - 0.5) * rate[:, 0, 0]
+    stretch = torch.linalg.eigvalsh(measured.transport(task))
+    source, target = (torch.linalg.svdvals(part) for part in (task.inputs, task.outputs))
+    fit = torch.linalg.svdvals(task.outputs @ torch.linalg.pinv(task.inputs))
+    ends = {
+        "error": stretch[:, 0],
+        "mean": stretch.mean(1),
+        "fitted": fit[:, cell["samples"] - 1],
+        "apart": (target / source).amin(1),
+    }
+    return {name: (found - end) / rate[:, 0, 0] for name, end in ends.items()}
+
+
+def complex_law(cell: rc.Cell) -> theory.Law:
+    """The law of complex entries, whose exponent is twice that of real ones."""
+    return lambda time: theory.flat_time(cell["samples"])(2**0.5 * time)
+
+
+TIMES = table("samples dim outputs", (2, 3, 3), (4, 5, 5), (8, 12, 9), inputs="orthonormal")
+
+
+@rc.claim(
+    "H.flat-time",
+    "With one output more than n orthonormal inputs, n(n + 1) t^2/2 is exponential at the end of "
+    "equal singular values",
+    source=derived("H1"),
+    predict=lambda cell: theory.flat_time(cell["samples"]),
+    latex=r"P(t_*>t)=e^{-n(n+1)t^2/2}",
+    regime=rc.Regime(
+        "orthonormal inputs, Gaussian outputs of dimension n + 1",
+        {
+            "samples": range(1, 17),
+            "dim": range(2, 33),
+            "outputs": range(2, 18),
+            "inputs": "orthonormal",
+        },
+        holds=lambda cell: cell["outputs"] == cell["samples"] + 1 and cell["dim"] > cell["samples"],
+    ),
+    cells={"smoke": TIMES[:1], "standard": TIMES},
+    rule=rc.Law(0.04),
+    why="exact; 16,384 replicates resolve 0.021, and as much again is left for chance",
+    replicates={"smoke": 8192, "standard": (8192, 16384)},
+    controls=(
+        rc.Control("complex", "as of complex outputs", complex_law),
+        rc.Control(
+            "one-fewer", "as of one sample fewer", lambda c: theory.flat_time(c["samples"] - 1)
+        ),
+        rc.reads("last", "when the last singular value stops", "last"),
+    ),
+)
+def flat_time(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
+    """On orthonormal inputs each singular value grows until it is that of the outputs. The first
+    one stops at the least, whose square has an exponential law if there is one output more."""
+    task = block.draw(measured.regression, cell)
+    return {
+        "value": measured.straight_time(task),
+        "last": torch.linalg.matrix_norm(task.outputs, 2),
+    }
+
+
+EARLY = table(
+    "samples dim outputs time", (8, 32, 32, 0.25), (16, 64, 128, 0.25), (16, 128, 64, 0.15)
+)
+
+
+@rc.claim(
+    "H.regression-loss",
+    "While its singular values are equal, Muon's loss is a parabola in time with a known slope",
+    source=derived("H1"),
+    predict=rc.on(theory.regression_loss),
+    size=lambda c: 4.0 * c["outputs"] * c["dim"] * c["samples"],
+    cells={"smoke": EARLY[:1], "standard": EARLY},
+    rule=partial(rc.MeanDifference, method=rc.Student()),
+    why="the theory states 0.006, for what is of order t/n^2 and for values that stop before",
+    replicates={"smoke": (64, 512), "standard": (64, 1024)},
+    controls=(
+        rc.Control("equal", "as if all n directions were one", lambda c: (1 - c["time"]) ** 2),
+        rc.at("one-ratio", "outputs do not spread", outputs=10**6),
+        rc.reads("gradient", "gradient descent, with steps as long", "gradient"),
+    ),
+    plot=rc.Plot("parity", y_label="loss over its start"),
+)
+def regression_loss(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
+    """Gaussian inputs, Gaussian outputs without any relation to them: the loss falls as
+    1 - 2 t f + t^2, where f is the mean singular value of a product of two Gaussian matrices."""
+    task, time = drawn(cell, block)
+    gradient = measured.as_long_as(cell["samples"])
+    return {
+        "value": measured.loss_share(task, measured.after(task, time, 4)),
+        "gradient": measured.loss_share(task, measured.after(task, time, 16, gradient)),
+    }
+
+
+KEPT = table(
+    "samples dim outputs time",
+    (16, 24, 32, 0.2),
+    (16, 24, 32, 1.0),
+    (32, 40, 64, 0.6),
+    (16, 24, 64, 1.4),
+    inputs="orthonormal",
+)
+
+
+@rc.claim(
+    "H.singular-values",
+    "On orthonormal inputs every singular value grows as the time until it is that of the outputs",
+    source=derived("H1"),
+    predict=rc.on(theory.kept_share),
+    size=lambda c: 4.0 * c["outputs"] * c["dim"] * c["samples"],
+    regime=theory.ORTHONORMAL.searched(inputs=("orthonormal",)),
+    cells={"smoke": KEPT[:1], "standard": KEPT},
+    rule=rc.MeanDifference,
+    why="the theory states 0.01, a twentieth of which the order 1/n^2 has; steps of a 20th of the "
+    "time may go past an end by one, which costs 0.001",
+    replicates={"smoke": (32, 64), "standard": (64, 512)},
+    controls=(
+        rc.Control("flat", "equal for ever", lambda _: 1.0),
+        rc.at("later", "a tenth more time", time=lambda c: 1.1 * c["time"]),
+        rc.Control(
+            "limit",
+            "outputs without a spread, so that all stop at once",
+            lambda c: min(1.0, c["time"] ** -2),
+        ),
+        rc.reads("gradient", "gradient descent, over its largest one", "gradient"),
+    ),
+    plot=rc.Plot(x="time", group=("samples", "outputs"), y_label="mean square over t^2"),
+)
+def singular_values(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
+    """Each singular value of W is the lesser of the time and of its own of Y. So they are equal
+    until the first of them stops; under gradient descent their ratios never change."""
+    task, time = drawn(cell, block)
+    moved = measured.after(task, time, 20)
+    descended = measured.after(task, time, 20, identity)
+    return {
+        "value": measured.square(moved) / (cell["samples"] * time**2),
+        "gradient": measured.stable_share(descended, cell["samples"]),
+    }
