@@ -19,7 +19,7 @@ from simulation.streams import Rngs, Streams
 
 FLAT = 1e-6
 """Part by which singular values that rounding alone separates may differ."""
-STEP = 1 / 16
+STEP = 1 / 8
 """Part of the time that is left, as the loss has it, which an adaptive step takes."""
 
 
@@ -159,7 +159,7 @@ def square(values: Tensor) -> Tensor:
     return values.flatten(1).square().sum(1)
 
 
-def fitting_time(task: Task, left: float = 0.01) -> Tensor:
+def fitting_time(task: Task, left: float = 0.03) -> Tensor:
     """Time (R,) in which Muon fits all measurements; the last of it, from residuals of relative
     length ``left`` on, as if these fell at their present speed.
 
@@ -199,7 +199,7 @@ def line(task: Task) -> tuple[Tensor, Tensor]:
     return factor, ((gradient * factor).sum((1, 2)) / change)[:, None, None]
 
 
-def straight_time(task: Task, halvings: int = 16) -> Tensor:
+def straight_time(task: Task, halvings: int = 12) -> Tensor:
     """Time (R,) up to which the gradient's polar factor does not change along Muon's first one.
 
     Found by bisection, to 2^-halvings of the time of least loss, where it has changed: the gradient

@@ -21,12 +21,12 @@ Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
 
 REGRESSION = Regime(
-    "n from 8 on, four times as many inputs' and outputs' dimensions; t up to 0.25, when the first "
-    "singular value stops",
+    "n from 12 on, four times as many dimensions of inputs and of outputs; t up to 0.25, before the "
+    "first singular value stops",
     {
-        "samples": log_range(8, 64),
-        "dim": log_range(32, 512),
-        "outputs": log_range(32, 512),
+        "samples": log_range(12, 64),
+        "dim": log_range(48, 512),
+        "outputs": log_range(48, 512),
         "time": (0.05, 0.15, 0.25),
     },
     holds=lambda cell: min(cell["dim"], cell["outputs"]) >= 4 * cell["samples"],
@@ -58,7 +58,7 @@ FEW = Regime(
         and 8 * cell["measurements"] <= cell["rows"] * cell["columns"]
     ),
 )
-"""Regime in which the loss on Gaussian measurements states its error."""
+"""Regime in which the bounds of the loss on Gaussian measurements are close."""
 
 FEWER = Regime(
     "at least 32 times as many weights as measurements",
@@ -72,7 +72,7 @@ FEWER = Regime(
         and 32 * cell["measurements"] <= cell["rows"] * cell["columns"]
     ),
 )
-"""Regime in which the speed on Gaussian measurements states its error."""
+"""Regime in which the bounds of the speed on Gaussian measurements are close."""
 
 
 def _check(**sizes: float) -> None:
@@ -135,7 +135,7 @@ def _mean(statistic: Callable[[Array], Array], rows: int, columns: int) -> float
 
 
 def flat_time(samples: int) -> Law:
-    r"""Law of the time up to which n orthonormal inputs and n + 1 outputs keep n equal singular
+    r"""The law of the time up to which n orthonormal inputs and n + 1 outputs keep n equal singular
     values, exactly: $P(t_*>t)=\exp(-\frac{n(n+1)}2t^2)$.
 
     Returns the distribution function. Raises ValueError for no samples.
@@ -185,13 +185,11 @@ def kept_share(samples: int, outputs: int, time: float) -> float:
 @prediction(
     latex=r"(1-ct)^2\le E\frac{L(t)}{L(0)}\le(1-ct)^2+\rho t^2",
     source=_SOURCE,
-    error=0.025,
-    regime=FEW,
 )
 def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> float:
     """Loss over its start on few Gaussian measurements: the middle of two exact bounds.
 
-    They are half of rho t^2 away, at most 0.0225 in this regime. Within {error}, with the error of
+    They are half of rho t^2 away, at most 0.0225 in the regime `FEW`, and share the error of
     `speed`. Raises ValueError for more columns than rows.
     """
     missing = max(0.0, 1 - speed(rows, columns) * time)
@@ -201,18 +199,21 @@ def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> flo
 @prediction(
     latex=r"c-\sqrt\rho\le E\,T^{-1}\le c",
     source=_SOURCE,
-    error=0.09,
-    regime=FEWER,
 )
 def sensing_speed(rows: int, columns: int, measurements: int) -> float:
     """One over the time in which few Gaussian measurements are fitted: the middle of two bounds.
 
-    They are half the root of rho away, at most 0.0884 in this regime. Within {error}, with the
-    error of `speed`. Raises ValueError for more columns than rows.
+    They are half the root of rho away, at most 0.0884 in the regime `FEWER`, and share the error
+    of `speed`. Raises ValueError for more columns than rows.
     """
     return speed(rows, columns) - math.sqrt(_density(rows, columns, measurements)) / 2
 
 
+@prediction(
+    latex=r"E\frac{\|W\|_F^2}{q\|W\|^2}\ge"
+    r"1-\frac43\sqrt{\frac3\pi\cdot\frac{\rho t}{2(1-ct)}}",
+    source=_SOURCE,
+)
 def flat_share(columns: int, measurements: int, time: float) -> float:
     r"""What the mean squared singular value of a square matrix is at least, over the largest:
     $1-\frac43\sqrt{\frac{3}{\pi}\cdot\frac{\rho t}{2(1-ct)}}$.
@@ -226,6 +227,10 @@ def flat_share(columns: int, measurements: int, time: float) -> float:
     return 1 - 4 / 3 * math.sqrt(3 * lost / math.pi)
 
 
+@prediction(
+    latex=r"E\frac{q\sum\sigma_i^4}{(\sum\sigma_i^2)^2}=q\,\frac{p+q+1}{pq+2}",
+    source="arXiv 2606.08388, H2; derived",
+)
 def gradient_concentration(rows: int, columns: int) -> float:
     r"""Mean fourth power of the singular values over their squared mean square, by gradient
     descent on Gaussian measurements: $q\frac{p+q+1}{pq+2}$ for q <= p, exactly.
