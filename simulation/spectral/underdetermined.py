@@ -199,7 +199,7 @@ def line(task: Task) -> tuple[Tensor, Tensor]:
     return factor, ((gradient * factor).sum((1, 2)) / change)[:, None, None]
 
 
-def straight_time(task: Task, halvings: int = 12) -> Tensor:
+def straight_time(task: Task, halvings: int = 11) -> Tensor:
     """Time (R,) up to which the gradient's polar factor does not change along Muon's first one.
 
     Found by bisection, to 2^-halvings of the time of least loss, where it has changed: the gradient

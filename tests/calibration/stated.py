@@ -333,7 +333,11 @@ a bound; claims are one-sided, and tight where they say so:
     lower_bound.ceiling.critical_dim lower_bound.ceiling.exact_recovery
     lower_bound.ceiling.information_needed lower_bound.ceiling.largest_accuracy
     lower_bound.gradient_channel.information lower_bound.width_information.largest_share
-    memory.bits.accuracy_ceiling memory.bits.loss_floor
+    memory.bits.accuracy_ceiling memory.bits.loss_floor spectral.underdetermined.flat_share
+the middle of two exact bounds; claims judge that means lie between them:
+    spectral.underdetermined.sensing_loss spectral.underdetermined.sensing_speed
+exact at every size; its claim judges what replicates resolve:
+    spectral.underdetermined.gradient_concentration
 its docstring or its claims say how far off it is; claims hold it to their regions:
     memory.listwise.critical_associations spectral.one_step.critical_batch
     spectral.one_step.recalled_gradient spectral.one_step.recalled_newton

@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
 
 REGRESSION = Regime(
-    "n from 12 on, four times as many dimensions of inputs and of outputs; t up to 0.25, before the "
-    "first singular value stops",
+    "n from 12 on, four times as many dimensions of inputs and of outputs; t up to 0.25, before "
+    "the first singular value stops",
     {
         "samples": log_range(12, 64),
         "dim": log_range(48, 512),
