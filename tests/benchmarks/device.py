@@ -72,6 +72,8 @@ OVER: Mapping[str, str] = {
         E.batch-saturation E.several-steps-first E.several-steps-end E.several-steps-limit
         E.several-steps-count E.second-step-exponent E.several-steps-loss E.beyond-thresholded
         A.width-linear-directions A.width-pays-late G.hebbian-mlp-width
+        H.flat-until H.flat-time H.regression-loss H.singular-values H.sensing-loss
+        H.sensing-time H.sensing-flat H.gradient-values
     """,
     "values are read one by one": """
         A.same-on-every-device A.exact-arithmetic
