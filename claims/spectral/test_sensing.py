@@ -34,7 +34,7 @@ HALF = table("rows columns measurements time", (8, 8, 8, 0.6), (16, 8, 16, 0.6),
     rule=rc.MeanDifference(rc.Region(-0.025, 0.025)),
     why="two exact bounds are 0.045 apart at an eighth as many measurements as weights; their c is "
     "known to 0.002, which is 0.0012 of the loss",
-    replicates={"smoke": (64, 1024), "standard": (64, 1024)},
+    replicates=(64, 1024),
     controls=(
         rc.Control("exponential", "exp(-2 c t), at the same speed", lambda c: slowed(c)),
         rc.Control("flow", "1 - 2 c t, without the end", lambda c: 1 - 2 * speed(c) * c["time"]),
@@ -76,7 +76,7 @@ FITTED = table("rows columns measurements", (8, 8, 2), (16, 8, 4), (12, 12, 4))
     rule=rc.MeanDifference(rc.Region(-0.091, 0.091)),
     why="two exact bounds are the root of rho apart, 0.177 at a 32nd as many measurements as "
     "weights; their c is known to 0.002",
-    replicates={"smoke": (64, 1024), "standard": (64, 1024)},
+    replicates=(64, 1024),
     controls=(
         rc.times(1.25, "faster", "a quarter faster"),
         rc.times(0.8, "slower", "a fifth slower"),
@@ -116,7 +116,7 @@ SQUARE = table("rows columns measurements time", (8, 8, 2, 0.6), (16, 16, 4, 0.6
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
     why="a bound with all its constants, which needs the law of a Gaussian matrix's least singular "
     "values in the limit of many; it is far from sharp",
-    replicates={"smoke": (64, 512), "standard": (64, 512)},
+    replicates=(64, 512),
     controls=(
         rc.reads("gradient", "gradient descent", "gradient"),
         rc.reads("one-value", "one singular value carries all", "one_value"),

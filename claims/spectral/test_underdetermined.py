@@ -115,7 +115,7 @@ EARLY = table(
     cells={"smoke": EARLY[:1], "standard": EARLY},
     rule=partial(rc.MeanDifference, method=rc.Student()),
     why="the theory states 0.006, for what is of order t/n^2 and for values that stop before",
-    replicates={"smoke": (64, 512), "standard": (64, 1024)},
+    replicates=(64, 1024),
     controls=(
         rc.Control("equal", "as if all n directions were one", lambda c: (1 - c["time"]) ** 2),
         rc.at("one-ratio", "outputs do not spread", outputs=10**6),
@@ -153,7 +153,7 @@ KEPT = table(
     rule=rc.MeanDifference,
     why="the theory states 0.01, a twentieth of which the order 1/n^2 has; steps of a 20th of the "
     "time may go past an end by one, which costs 0.002",
-    replicates={"smoke": (64, 256), "standard": (64, 512)},
+    replicates=(64, 512),
     controls=(
         rc.Control("flat", "equal for ever", lambda _: 1.0),
         rc.at("later", "a tenth more time", time=lambda c: 1.1 * c["time"]),
