@@ -126,7 +126,7 @@ SQUARE = table("rows columns measurements time", (8, 8, 2, 0.6), (16, 16, 4, 0.6
 def sensing_flat(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """W is nearly as far along the first direction as the spectral norm allows, a time of 1 for
     each unit of time, and there all singular values are equal. Under gradient descent with steps
-    as long they are those of a Gaussian matrix."""
+    as long they are as unequal as a Gaussian matrix's."""
     task, time = drawn(cell, block)
     rank = cell["columns"]
     moved = measured.after(task, time, PACES)
@@ -153,7 +153,7 @@ SPREAD = table(
     source=derived("H2"),
     predict=rc.on(theory.gradient_concentration),
     regime=rc.Regime(
-        "any number of measurements up to that of weights",
+        "at most as many measurements as weights",
         {
             "rows": rc.log_range(2, 32),
             "columns": rc.log_range(2, 32),

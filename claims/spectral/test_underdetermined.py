@@ -55,7 +55,7 @@ def flat_until(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def complex_law(cell: rc.Cell) -> theory.Law:
-    """The law of complex entries, whose exponent is twice that of real ones."""
+    """The law of complex entries, whose exponent is twice as large."""
     return lambda time: theory.flat_time(cell["samples"])(2**0.5 * time)
 
 
@@ -92,8 +92,8 @@ TIMES = table("samples dim outputs", (2, 3, 3), (4, 6, 5), inputs="orthonormal")
     ),
 )
 def flat_time(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """On orthonormal inputs each singular value grows until it is that of the outputs. The first
-    one stops at the least, whose square has an exponential law if there is one output more."""
+    """On orthonormal inputs each singular value grows until it reaches its own of the outputs. The
+    first one stops at the least. Its square has an exponential law if there is one output more."""
     task = block.draw(measured.regression, cell)
     return {
         "value": measured.straight_time(task),
@@ -144,7 +144,7 @@ KEPT = table(
 
 @rc.claim(
     "H.singular-values",
-    "On orthonormal inputs every singular value grows as the time until it is that of the outputs",
+    "On orthonormal inputs every singular value grows as the time, up to its own of the outputs",
     source=derived("H1"),
     predict=rc.on(theory.kept_share),
     size=lambda c: 4.0 * c["outputs"] * c["dim"] * c["samples"],

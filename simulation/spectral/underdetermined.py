@@ -48,7 +48,7 @@ class Regression:
         return torch.zeros_like(self.outputs @ self.inputs.mT)
 
     def residuals(self, weights: Tensor) -> Tensor:
-        """What is not fitted yet, (R, m, n)."""
+        """The part that is not fitted yet, (R, m, n)."""
         return self.outputs - weights @ self.inputs
 
     def gradient(self, weights: Tensor) -> Tensor:
@@ -73,7 +73,7 @@ class Sensing:
         return torch.zeros_like(self.matrices[:, 0])
 
     def residuals(self, weights: Tensor) -> Tensor:
-        """What is not fitted yet, (R, n)."""
+        """The part that is not fitted yet, (R, n)."""
         return self.targets - (self.matrices.flatten(2) @ weights.flatten(1)[..., None])[..., 0]
 
     def gradient(self, weights: Tensor) -> Tensor:

@@ -3,7 +3,7 @@ r"""Least squares with fewer measurements than weights, by Muon's flow from W = 
 W moves along the polar factor of minus the gradient, so that times are in units of singular values.
 Random sizes are scaled: inputs and outputs have Gaussian coordinates and mean square length 1; the
 matrices of q columns in Gaussian measurements have mean square length 1/q, and the targets length
-1. $\rho$ is the number of measurements over that of weights. Derivation: underdetermined.md.
+1. $\rho$ is the number of measurements for each weight. Derivation: underdetermined.md.
 """
 
 import math
@@ -174,8 +174,11 @@ def regression_loss(samples: int, dim: int, outputs: int, time: float) -> float:
 def kept_share(samples: int, outputs: int, time: float) -> float:
     """Mean squared singular value over the squared time, on orthonormal inputs.
 
-    Each singular value grows as the time until it is that of the outputs, whose squares have the
-    law of Marchenko and Pastur. Within {error}. Raises ValueError for more samples than outputs.
+    Each singular value grows as the time until it reaches its own of the outputs. The squares of
+    these have the law of Marchenko and Pastur. Within {error}.
+
+    Raises:
+        ValueError: more samples than outputs, or a time of 0.
     """
     if time <= 0:
         raise ValueError(f"at {time}: give a time after the start")
@@ -215,7 +218,7 @@ def sensing_speed(rows: int, columns: int, measurements: int) -> float:
     source=_SOURCE,
 )
 def flat_share(columns: int, measurements: int, time: float) -> float:
-    r"""What the mean squared singular value of a square matrix is at least, over the largest:
+    r"""Least mean squared singular value of a square matrix, over the largest:
     $1-\frac43\sqrt{\frac{3}{\pi}\cdot\frac{\rho t}{2(1-ct)}}$.
 
     Few measurements leave all singular values equal. Raises ValueError once all may be fitted.
