@@ -40,7 +40,10 @@ class Edits:
     @cached_property
     def names(self) -> set[Name]:
         """Return the names that are edited, added or gone."""
-        changed = self._git("diff", "--name-only", "--relative", self.commit) if self.commit else ""
+        return self._since(self.commit)
+
+    def _since(self, commit: str) -> set[Name]:
+        changed = self._git("diff", "--name-only", "--relative", commit) if commit else ""
         modules = {m for claim in self._claims for m in (claim.module, *upstream(claim.module))}
         files = {source(module): module for module in modules}
         found = set[Name]()
@@ -48,7 +51,7 @@ class Edits:
             module = files.get((self._root / file).resolve())
             if module is not None:
                 now = _parts((self._root / file).read_text(encoding="utf-8"))
-                before = _parts(self._git("show", f"{self.commit}:./{file}") or "")
+                before = _parts(self._git("show", f"{commit}:./{file}") or "")
                 found |= {(module, name) for name, _ in now.items() ^ before.items()}
         return found
 
@@ -72,10 +75,15 @@ class Edits:
         return f"since commit {self.commit}, {words}" * bool(self.commit)
 
     def lines(self, judged: Iterable[str]) -> Iterator[str]:
-        """Name edited formulas, and the claims that depend on them, judged here or not."""
+        """Name edited formulas, and the claims that depend on them, judged here or not.
+
+        Edits that are not committed come first: they are those of whoever asks.
+        """
+        fresh = self._since("HEAD") if self.names else set[Name]()
         edited = sorted(name for name in self.names if "theory" in name[0].split("."))
+        edited.sort(key=lambda name: name not in fresh)
         formulas = {(one.module, one.name) for one in predictions()}
-        seen, alike = {*judged}, dict[str, list[str]]()
+        seen, alike = {*judged}, dict[tuple[bool, str], list[str]]()
         for name in edited:
             takes = [c for c in self._claims if name in self.of(c.predict)]
             plants = [c for c in self._claims if name in self.of(*(o.predict for o in c.controls))]
@@ -86,9 +94,10 @@ class Edits:
                 told = ["no claim predicts with it"]
                 told += [f"controls do: {listed(c.id for c in plants)}"] * bool(plants)
             if takes or plants or name in formulas:  # else it is a text, or a regime
-                alike.setdefault("; ".join(told), []).append(".".join(name))
-        for told_of, group in [*alike.items()][:SHOWN]:
-            yield f"edited since {self.commit}: {listed(group)}; {told_of}"
+                alike.setdefault((name in fresh, "; ".join(told)), []).append(".".join(name))
+        for (new, told_of), group in [*alike.items()][:SHOWN]:
+            when = "edited, not committed" if new else f"edited since {self.commit}"
+            yield f"{when}: {listed(group)}; {told_of}"
         if len(alike) > SHOWN:
             yield f"{len(alike) - SHOWN} groups of edited formulas more"
 

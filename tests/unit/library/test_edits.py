@@ -55,6 +55,7 @@ def two(cell, block):
     """A mean."""
     return np.ones(block.replicates)
 '''
+WHO = ("-c", "user.name=a", "-c", "user.email=a@example.org")
 SIMULATION = "def drawn(block):\n    return [rng.normal() for rng in block.rngs]\n"
 
 
@@ -66,8 +67,7 @@ def edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edits:
     texts = {"__init__": "", "theory": THEORY, "simulation": SIMULATION, "test_claims": CLAIMS}
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    for command in (("init", "-q"), ("add", "-A"), (*who, "commit", "-qm", "first")):
+    for command in (("init", "-q"), ("add", "-A"), (*WHO, "commit", "-qm", "first")):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     monkeypatch.setattr(registry, "_registered", {**registry._registered})
     monkeypatch.syspath_prepend(tmp_path)
@@ -96,10 +96,21 @@ def test_what_is_edited_is_told_with_the_claims_that_depend_on_it(
     here = "judged here: T.one; not judged here: T.two (in standard, full)"
     alone = "no claim predicts with it"
     assert list(edits.lines(["T.one"])) == [
-        f"edited since HEAD: edited_paper.theory.FACTOR; {here}",
-        f"edited since HEAD: edited_paper.theory.alone; {alone}",
-        f"edited since HEAD: edited_paper.theory.planted; {alone}; controls do: T.one, T.two",
+        f"edited, not committed: edited_paper.theory.FACTOR; {here}",
+        f"edited, not committed: edited_paper.theory.alone; {alone}",
+        f"edited, not committed: edited_paper.theory.planted; {alone}; controls do: T.one, T.two",
     ]
+    subprocess.run(["git", "branch", "baseline"], cwd=tmp_path, check=True)
+    subprocess.run(["git", *WHO, "commit", "-qam", "second"], cwd=tmp_path, check=True)
+    file.write_text(changed.replace("5 *", "9 *"), encoding="utf-8")
+    since = Edits(tmp_path, "baseline", edits._claims)
+    assert [told.partition(";")[0] for told in since.lines(["T.one"])] == [
+        "edited, not committed: edited_paper.theory.planted",
+        "edited since baseline: edited_paper.theory.FACTOR",
+        "edited since baseline: edited_paper.theory.alone",
+    ]
+    subprocess.run(["git", "reset", "-q", "baseline"], cwd=tmp_path, check=True)
+    file.write_text(changed, encoding="utf-8")
     theory = "its theory was edited (edited_paper.theory.FACTOR)"
     assert edits.since(two) == f"since commit HEAD, {theory} and its simulation was not"
 
