@@ -15,10 +15,13 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from unittest.mock import Mock
 
 import pytest
 
+from recall_claims.evidence.run import Settings
 from recall_claims.plugin.item import ClaimItem
+from recall_claims.plugin.session import ClaimSession
 from tests.faults.conftest import HEAD, WAYS, Suite, environment, written
 
 REPORT = "reports/latest/report.json"
@@ -221,3 +224,20 @@ def test_calls_of_a_run_are_linear_in_its_claims(suite: Suite, options: tuple[st
         counts.append(sum(entry.callcount for entry in profile.getstats()))
     few, some, many = counts
     assert many - some <= MOST * (some - few)
+
+
+@pytest.mark.parametrize(("known", "works"), [({}, [7.0, 2.0]), ({"T.one": 30.0}, [30.0, 2.0])])
+def test_claims_of_a_tier_that_the_baseline_lacks_go_by_their_longest_chain_of_blocks(
+    known: dict[str, float], works: list[float]
+) -> None:
+    """Else the longest would come first, and the first verdict of the smoke tier late."""
+    session = Mock(settings=Settings(tier="smoke"))
+    session.forecast.ahead.return_value = known
+    session.costs.path.side_effect = [7.0, 2.0]
+    claims = [Mock(id=name, replicates={"smoke": (2, 2)}) for name in ("T.one", "T.two")]
+    for claim, relaxed in zip(claims, (True, False), strict=True):
+        claim.exploratory, claim.steps.return_value = relaxed, (1,)
+    ClaimSession.expect(session, [(claim, "test_t.py") for claim in claims])
+    (expected,), options = session.store.expect.call_args
+    assert [work for _, _, work, _ in expected] == works
+    assert options == {"last": {"T.one"}}

@@ -77,7 +77,7 @@ class Edits:
     def lines(self, judged: Iterable[str]) -> Iterator[str]:
         """Name edited formulas, and the claims that depend on them, judged here or not.
 
-        Edits that are not committed come first: they are those of whoever asks.
+        Edits that are not committed come first.
         """
         fresh = self._since("HEAD") if self.names else set[Name]()
         edited = sorted(name for name in self.names if "theory" in name[0].split("."))

@@ -123,8 +123,8 @@ class ClaimSession:
         ahead = self.forecast.ahead(claim.id for claim, _ in claims)
         for claim, file in claims:
             if tier in claim.replicates:
-                work = ahead.get(claim.id, math.inf)
                 path = self.costs.path(claim.id, claim.block_size(tier), len(claim.steps(tier)))
+                work = ahead.get(claim.id, path)  # of another tier, seconds per block are known
                 expected.append((claim.id, path, work, partial(self._early, claim, file)))
         self.store.expect(expected, last={claim.id for claim, _ in claims if claim.exploratory})
 
