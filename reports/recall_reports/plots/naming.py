@@ -30,7 +30,11 @@ Placed = tuple[Point, str, bool]
 
 
 def place(
-    names: Sequence[tuple[str, Sequence[Point]]], drawn: Sequence[Point], frame: Box
+    names: Sequence[tuple[str, Sequence[Point]]],
+    drawn: Sequence[Point],
+    frame: Box,
+    *,
+    strict: bool = False,
 ) -> list[Placed]:
     """Choose where to write the name of each curve.
 
@@ -40,6 +44,7 @@ def place(
         names: texts, each with its curve.
         drawn: places that a name had better not hide.
         frame: which no name leaves.
+        strict: after a name that hides something no other is looked for.
     """
     taken: list[Box] = []
     found: list[Placed] = []
@@ -61,7 +66,9 @@ def place(
         if around is not None:
             taken.append(around)
         found.append(chosen)
-    return found
+        if strict and not chosen[-1]:
+            break
+    return [*found, *((curve[-1], "end", False) for _, curve in names[len(found) :])]
 
 
 def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box]]:
@@ -80,8 +87,13 @@ def _bits(drawn: Iterable[Point]) -> int:
 
     So a box is looked through in a moment, however much is drawn.
     """
-    spots = {(int(x / SQUARE), int(y / SQUARE)) for x, y in drawn if x >= 0 and y >= 0}
-    return sum(1 << y * COLUMNS + x for x, y in spots if x < COLUMNS and y < COLUMNS)
+    found = bytearray(COLUMNS * COLUMNS // 8)
+    end = COLUMNS * SQUARE
+    for x, y in drawn:
+        if 0 <= x < end and 0 <= y < end:
+            place = int(y / SQUARE) * COLUMNS + int(x / SQUARE)
+            found[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(found, "little")
 
 
 def _around(box: Box, bits: int, margin: float) -> int:

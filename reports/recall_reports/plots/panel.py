@@ -124,7 +124,7 @@ def _names(
     """The names of marks, next to them, and which marks have theirs.
 
     Those with a label go into the legend instead if a name would hide something: all series, as
-    soon as one has no room, and wrong theories one by one.
+    soon as one has no room, and then the wrong theories as well.
     """
     if not any(mark.name for mark in chart.marks):
         return set(), []
@@ -141,10 +141,13 @@ def _names(
         for end in ends
     ]
     named = [mark for mark in chart.marks if mark.name and id(mark) in curves]
-    spots = naming.place([(mark.name, curves[id(mark)]) for mark in named], drawn, frame)
+    named.sort(key=lambda mark: mark.colour == MUTED)  # wrong theories last
+    legend = all(mark.label for mark in named)
+    curved = [(mark.name, curves[id(mark)]) for mark in named]
+    spots = naming.place(curved, drawn, frame, strict=legend)
     hidden = [m for m, (*_, free) in zip(named, spots, strict=True) if m.label and not free]
     if any(mark.colour != MUTED for mark in hidden):
-        hidden += [mark for mark in named if mark.label and mark.colour != MUTED]
+        hidden = named if legend else hidden
     below = {*map(id, hidden)}
     texts = [
         _text(spot, mark.name, f"text {mark.colour} {anchor}".rstrip())
@@ -225,10 +228,7 @@ def _legend(marks: Sequence[Mark]) -> tuple[list[Markup], float]:
 
 def _path(look: str, *steps: str | float) -> Markup:
     """A path of these commands and numbers, or nothing where there are none."""
-    data = ""
-    for step in steps:
-        text = step if isinstance(step, str) else _short(step)
-        data += f" {text}" if data and (data[-1] + text[0]).isdigit() else text
+    data = " ".join([step if isinstance(step, str) else _short(step) for step in steps])
     return Markup(f'<path class="{escape(look)}" d="{data}"/>') if data else Markup("")
 
 
@@ -243,7 +243,8 @@ def _text(spot: Point, text: str, look: str = "") -> Markup:
 
 def _short(number: float) -> str:
     """Format with one decimal, a tenth of a point."""
-    return f"{number:.1f}".removesuffix(".0")
+    text = f"{number:.1f}"
+    return text[:-2] if text[-1] == "0" else text
 
 
 _join = Markup("").join
