@@ -123,8 +123,8 @@ def _names(
 ) -> tuple[set[int], list[Markup]]:
     """The names of marks, next to them, and which marks have theirs.
 
-    Those with a label go into the legend instead if a name would hide something: all series, as
-    soon as one has no room, and then the wrong theories as well.
+    If a name would hide something, the labels go into the legend instead: all of them where it is
+    the name of a series.
     """
     if not any(mark.name for mark in chart.marks):
         return set(), []
