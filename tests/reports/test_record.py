@@ -175,7 +175,7 @@ def test_a_form_that_breaks_takes_no_other_along(
     assert "report.md: cannot be made (UnicodeEncodeError: " in said
     assert list(written) == ["json"]
     assert sorted(tmp_path.iterdir()) == sorted(written.values())
-    assert load(tmp_path / "report.json") == report
+    assert load(tmp_path / "report.json").claims == report.claims
 
 
 def test_control_characters_and_surrogates_are_written_out(tmp_path: Path, report: Record) -> None:
