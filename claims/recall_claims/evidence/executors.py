@@ -25,7 +25,10 @@ from recall_reports.record.spelling import meant
 P = ParamSpec("P")
 T = TypeVar("T")
 
-FORMS = "auto, serial, processes:K, dask:ADDRESS, or module:callable that returns an Executor"
+FORMS = (
+    "auto, serial, processes:K, dask:ADDRESS, dask-insecure:ADDRESS (any address, unprotected), "
+    "or module:callable that returns an Executor"
+)
 KINDS = ("auto", "serial", "processes", "dask")
 UNTOLD = 64
 """Tasks at a time of an executor that does not say."""
