@@ -1,4 +1,4 @@
-"""A claim is a region, evidence is an interval: theorems put to the test by simulation.
+"""Test theorems by simulation: a claim is a region, and evidence an interval.
 
 A claim file says `import recall_claims as rc`, and needs the names in `__all__` and nothing else:
 

@@ -158,7 +158,7 @@ def _refuse_nobody(text: str, names: Collection[str], folder: Path) -> None:
 
 
 def new(name: str, parent: Path) -> list[Path]:
-    """Write a small working paper to a new folder of this name, and around it what it needs.
+    """Write a small working paper to a new folder, and the files that it needs next to the folder.
 
     Git ignores ledger and reports, a plain `pytest` judges claims, and a workflow of GitHub judges
     each change, unless the parent folder says already what it ignores, tests or runs.
@@ -197,7 +197,7 @@ def new(name: str, parent: Path) -> list[Path]:
 
 
 def template(file: str, **values: str) -> str:
-    """A file of a new paper, or one around it, with these values."""
+    """The text of one file of a new paper, with these values filled in."""
     text = (resources.files("recall_claims") / "new_paper" / f"{file}.j2").read_text("utf-8")
     return str(jinja2.Template(text, keep_trailing_newline=True).render(values))
 

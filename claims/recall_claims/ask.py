@@ -31,10 +31,10 @@ from recall_reports.record.files import load
 from recall_reports.record.spelling import meant
 
 Table = Mapping[str, Sequence[Scalar]]
-"""The values of each parameter; more than one makes a row for each."""
+"""The values of each parameter; several values make a table."""
 
 SUGGESTED = 4
-"""Formulas that are named, at most, where a name fits none."""
+"""Largest number of formulas to suggest for an unknown name."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _problem(formula: Prediction) -> dict[str, Any]:
 
 
 def _kinds(formula: Prediction) -> dict[str, Any]:
-    """The type of each parameter that has one."""
+    """The annotated type of each parameter."""
     problems = _problem(formula).values()
     return {
         n: k for f in (formula.function, *problems) for n, k in typing.get_type_hints(f).items()
@@ -206,7 +206,7 @@ def meaning(formula: Prediction) -> str:
 
 
 def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
-    """All parameters of a formula, its problem's first."""
+    """All parameters of a formula, first the sizes of its problem."""
     own, problem = inspect.signature(formula.function).parameters, _problem(formula)
     found = {
         n: p for kind in problem.values() for n, p in inspect.signature(kind).parameters.items()
@@ -221,14 +221,14 @@ def _figure(value: float | str) -> str:
 
 
 def tested_by(formula: Prediction, baseline: Path) -> list[ClaimRow]:
-    """The claims of a report, if it is there, that test the formula; else those on its module."""
+    """The claims of a report that test the formula, or else its module."""
     claims = load(baseline).claims if baseline.is_file() else []
     found = [claim for claim in claims if claim.source.module == formula.module]
     return [claim for claim in found if claim.latex == formula.latex] or found
 
 
 def seen(formula: Prediction, claims: Sequence[ClaimRow]) -> dict[str, tuple[float, float]]:
-    """Least and largest of each parameter in the cells of claims on it that are SUPPORTED."""
+    """The least and largest value of each parameter in cells of SUPPORTED claims on the formula."""
     found: dict[str, list[float]] = {}
     taken = _parameters(formula)
     held = [c for c in claims if c.verdict == "SUPPORTED" and c.latex == formula.latex]
@@ -241,7 +241,7 @@ def seen(formula: Prediction, claims: Sequence[ClaimRow]) -> dict[str, tuple[flo
 def plain(
     formula: Prediction, found: Sequence[Answer], claims: Sequence[ClaimRow]
 ) -> dict[str, Any]:
-    """All of it in terms that JSON has."""
+    """Everything as JSON types."""
     return {
         "prediction": f"{formula.module}.{formula.name}",
         "latex": formula.latex,
@@ -265,7 +265,7 @@ def plain(
 def lines(
     formula: Prediction, found: Sequence[Answer], claims: Sequence[ClaimRow]
 ) -> Iterator[str]:
-    """The same for people."""
+    """Everything as text."""
     varied = {n for a in found for n, v in a.point.items() if v != found[0].point[n]}
     for answer in found:
         at = _at(answer.point, varied or answer.point)

@@ -17,11 +17,11 @@ from recall_claims.judge.rules import Sample
 from recall_claims.model.cell import Cell
 
 LOOK = "a cell to look at"
-"""The stream of cells that are in no grid: no verdict draws from it."""
+"""The random stream of cells outside every grid, which no verdict uses."""
 
 
 def observed(claim: Claim, settings: Settings, path: Path) -> tuple[Sample, ...]:
-    """Observations of each cell that a claim was judged by, from the ledger.
+    """The observations behind a claim's verdict, by cell, from the ledger.
 
     Raises:
         SimulationError: the ledger lacks some of them.
@@ -31,7 +31,7 @@ def observed(claim: Claim, settings: Settings, path: Path) -> tuple[Sample, ...]
 
 
 def looked_at(claim: Claim, settings: Settings, cell: Cell) -> Sample:
-    """Simulate a block of a claim in any cell, kept in no ledger and read by no verdict.
+    """Simulate a block of a claim in any cell, for no ledger and no verdict.
 
     Raises:
         SimulationError: the claim's function breaks there.

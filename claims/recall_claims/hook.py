@@ -1,8 +1,8 @@
-"""The hook by which the conftest.py of a folder of claims has pytest collect them."""
+"""The hook with which a conftest.py makes pytest collect claims."""
 
 import pytest
 
 
 def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Load the plugin, once for all folders that ask for it."""
+    """Load the plugin, once for all folders."""
     pluginmanager.import_plugin("recall_claims.plugin")

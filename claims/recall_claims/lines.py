@@ -1,4 +1,4 @@
-"""The curves that plots draw: predictions between the cells of a claim, and a little beyond."""
+"""Curves for plots: predictions between the cells of a claim, and a little beyond."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Points = dict[float, float]
 
 @dataclass(frozen=True)
 class Strand:
-    """Cells through which one curve goes, ordered along `x`, with what is predicted there.
+    """Cells on one curve, ordered along `x`, with their predictions.
 
     Along a strand `x` alone changes, or other numbers grow or fall with it.
     """
@@ -51,7 +51,7 @@ class Strand:
         return len(self.shared) == len(self.cells[0]) - 1
 
     def at(self, value: float) -> Cell:
-        """The cell at a value of `x`; other numbers that change lie between the neighbours'."""
+        """The cell at a value of `x`; other changing numbers are interpolated."""
         if self.alone:
             return self.cells[0].replace(**{self.x: value})
         index = next(i for i, end in enumerate(self.values[1:]) if value <= end)
@@ -67,7 +67,7 @@ class Strand:
 def lines(
     claim: Claim, planted: Mapping[str, Predict], cells: Sequence[Cell], rows: Sequence[CellRow]
 ) -> list[Line]:
-    """Work out the curves of a claim's prediction, and of wrong theories where these differ most.
+    """Work out the curves of a claim's prediction, and of wrong theories where they differ most.
 
     There is none where the plot says that predictions are dear, between cells of which one lies
     outside the regime, or where a prediction breaks down.
@@ -115,7 +115,7 @@ def _line(strand: Strand, curve: Points, control: str = "") -> Line:
 def _strands(
     plot: Plot, x: str, cells: Sequence[Cell], rows: Sequence[CellRow]
 ) -> Iterator[Strand]:
-    """Cells that a curve may join: those that differ in x alone, or change with it one way."""
+    """Cells that a curve may join: they differ in x alone, or change monotonically with x."""
     groups: dict[tuple[Any, ...], list[tuple[Cell, CellRow]]] = {}
     for cell, row in zip(cells, rows, strict=True):
         if isinstance(cell.get(x), int | float):
@@ -206,7 +206,7 @@ def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: fl
 def _bent(
     found: Points, value: Callable[[float], float | None], across: _Axis, up: _Axis, *, whole: bool
 ) -> Points:
-    """Add points where the curve bends, until straight lines between them do."""
+    """Add points where the curve bends, until straight lines follow it."""
     heights = [up.at(y) for y in found.values()]
     height = max(heights) - min(heights)
     todo = list(pairwise(sorted(found)))
@@ -239,7 +239,7 @@ def _departure(plot: Plot, strand: Strand) -> float:
 
 
 def _number(predict: Predict, cell: Cell) -> float | None:
-    """A finite number that is predicted; None where there is none, or the formula breaks down."""
+    """The finite predicted number; None without one, or if the formula breaks down."""
     try:
         found = predict(cell)
         while isinstance(found, Mapping):

@@ -18,19 +18,19 @@ from recall_reports import html, record
 from recall_reports.record.certificates import load
 
 LEDGER = ".recall-claims/ledger.sqlite"
-"""The ledger of `pytest claims/`: each of the two reads what the other has simulated."""
+"""The ledger of `pytest claims/`, shared with the notebook."""
 CERTIFICATES = Path("reports/certificates.json")
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim as the record has it; a notebook shows it as the report does, with its plot."""
+    """A claim's row of the record, which a notebook shows like the report, with its plot."""
 
     claim: record.ClaimRow
     paper: record.PaperRow = field(repr=False)
 
     def _repr_html_(self) -> str:
-        """Render the claim's part of the report, in a frame so that its styles stay there."""
+        """Render the claim's part of the report, in a frame that confines its styles."""
         return html.framed(self.claim, self.paper)
 
 

@@ -14,7 +14,7 @@ MOST_DIGITS = 18
 
 
 def seed(text: str, option: str = "--seed") -> int:
-    """The suite's seed, or a fresh one; `option` is where it was given."""
+    """The suite's seed, or a fresh one; `option` names its source in errors."""
     if text == "fresh":
         return secrets.randbits(32)
     if not re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", text):
@@ -35,7 +35,7 @@ def budget(text: str) -> Budget:
 
 
 def device(text: str, *, local: bool) -> str:
-    """A torch device; only where blocks run on this machine (`local`) must it be here."""
+    """A torch device, which must exist here if blocks run on this machine (`local`)."""
     if text == "cpu":
         return text
     try:

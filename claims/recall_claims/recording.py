@@ -29,14 +29,14 @@ from recall_reports.record.certificates import Certificates
 from recall_reports.record.values import Verdict
 
 DRAWN = 100
-"""Points of a regime by which a record says what its condition leaves."""
+"""Number of random points that estimate the share of a regime that its condition leaves."""
 LISTED = 8
 """Values of a parameter that a record lists one by one."""
 PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")
 
 
 class PaperEntry(Struct):
-    """A paper and its part of the error budget, from the process that has read its file."""
+    """A paper and its part of the error budget, as read by one process."""
 
     paper: record.PaperRow
     budget: record.PaperBudget
@@ -113,7 +113,7 @@ def overturn(found: record.ClaimRow, parts: Sequence[Component]) -> None:
 
 
 def said(verdict: Verdict, *, exploratory: bool) -> record.ClaimVerdict:
-    """The word for a verdict: of an exploratory claim, whether a result survives or breaks."""
+    """The word for a verdict; an exploratory claim's result survives or breaks."""
     words = record.EXPLORATORY if exploratory else record.ON_THEOREMS
     return words[list(Verdict).index(verdict)]
 
@@ -239,7 +239,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
 
 
 def _in_words(claim: Claim) -> dict[str, str]:
-    """Name what no other field of the record says of a declaration, the same in every tier."""
+    """Name the parts of a declaration, the same in every tier, that no other field records."""
     ends = (f"{tier} {first} to {last}" for tier, (first, last) in claim.replicates.items())
     found = {"dtype": str(claim.dtype), "replicates": ", ".join(ends)}
     for field in dataclasses.fields(claim.rule):
@@ -333,7 +333,7 @@ def _control(control: Control, parts: Sequence[Component]) -> record.ControlRow:
 
 
 def _plain(value: Any) -> float | str | None:
-    """A number or a name; of several the first, and nothing of a whole law."""
+    """A number or a name: the first of several, and None for a law."""
     if isinstance(value, Mapping):
         return _plain(next(iter(value.values())))
     if callable(value):

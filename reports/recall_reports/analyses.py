@@ -18,7 +18,7 @@ MISSES = 0.05
 
 @dataclass(frozen=True)
 class Tested:
-    """A component with its usual analysis, and the p-value adjusted for all tests of the run."""
+    """A component with its usual analysis and the adjusted p-value."""
 
     claim: ClaimRow
     component: ComponentRow
@@ -27,7 +27,9 @@ class Tested:
 
     @property
     def disagrees(self) -> bool:
-        """Whether the interval is outside the region that is supported, or inside a refuted one."""
+        """Whether the interval contradicts the verdict: outside a supported region, or inside a
+        refuted one.
+        """
         low, high = self.component.region.ends
         left, right = self.usual.ends.ends
         if self.component.verdict is Verdict.SUPPORTED:
@@ -88,7 +90,7 @@ class Analyses:
 
     @cached_property
     def tested(self) -> list[Tested]:
-        """The components that have one, from the smallest p-value."""
+        """The components with an analysis, from the smallest p-value."""
         pairs = [
             (claim, component, usual)
             for claim in self._claims
@@ -101,7 +103,7 @@ class Analyses:
         return [Tested(*pair, p) for pair, p in zip(pairs, adjusted, strict=True)]
 
     def said(self, claim: ClaimRow) -> list[str]:
-        """The analyses as text, which is empty if no component of the claim has one."""
+        """The analyses as text, empty without any."""
         found = self.of(claim)
         none = ("no usual interval" if claim.rule.locates else "–") if any(found) else ""
         return [
@@ -109,7 +111,7 @@ class Analyses:
         ]
 
     def headline(self, claim: ClaimRow) -> str:
-        """The text of the component that speaks for the claim; a dash for none."""
+        """The text of the component that tables show for the claim; a dash for none."""
         return (self.said(claim)[claim.headline] if claim.components else "") or "–"
 
     def ends(self, claim: ClaimRow) -> list[Range | None]:

@@ -32,11 +32,11 @@ ROUNDED, ROUNDED_REGION = 0.1, 0.01
 """Shares of the distance to the ends of interval and region by which rounding may move an estimate:
 the rounding of other processors moves trained models by 0.08 of the former."""
 PAIRS = 3
-"""Number of different edits of one kind up to which they are listed one by one."""
+"""Largest number of different edits of one kind to list one by one."""
 SHOWN, BEFORE = 120, 20
-"""Characters of a long text, and how many of them stand before the first that differs."""
+"""Number of characters to show of a long text, and of those before the first difference."""
 LONGEST_CELL, LONGEST = 300, 50_000
-"""Characters of a table's cell, and of a whole text: GitHub takes 65,536."""
+"""Largest number of characters of a table's cell, and of a whole text; GitHub takes 65,536."""
 
 TEXTS = (
     *("expected", "explanation", "exploratory", "relaxes", "tiers", "from_pilot"),
@@ -63,7 +63,7 @@ class Kind(StrEnum):
 
 
 class Change(NamedTuple):
-    """One thing that is different, in words; `claim` may also be the run, a paper or a file."""
+    """One difference, in words; `claim` may also be the run, a paper or a file."""
 
     kind: Kind
     claim: str
@@ -112,19 +112,19 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
 
 
 def lost(found: Iterable[Change]) -> bool:
-    """Whether a verdict was lost: a claim does not pass, is not judged, or supports no longer."""
+    """Whether a verdict was lost: the claim fails, is not judged, or is no longer supported."""
     return any(change.kind in (Kind.LOST, Kind.GONE) for change in found)
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """Sort files by what they may do unseen: conftest.py, data, other code, prose."""
+    """Sort files by risk: conftest.py, data, other code, prose."""
     path = PurePosixPath(name)
     kinds = (path.name == "conftest.py", path.suffix not in (".py", ".md"), path.suffix == ".py")
     return (*kinds, True).index(True), name
 
 
 def _judged(was: ClaimRow, now: ClaimRow, same_tier: bool) -> Iterator[Change]:
-    """Compare two verdicts on a claim, and whether they are on one declaration."""
+    """Compare two verdicts on a claim, and whether its declaration is the same."""
     labels = phrases.label(was), phrases.label(now)
     if "NOT RUN" in (was.state, now.state):
         if same_tier and was.state != now.state:
@@ -185,7 +185,7 @@ def _edited(old: Record, new: Record) -> Iterator[Change]:
 
 
 def _declared(record: Record) -> dict[str, dict[str, dict[str, str]]]:
-    """Name all that is declared: by claim, paper or run, by kind, and by what it is about."""
+    """List everything declared: by claim, paper or run, by kind, and by subject."""
     suite, budget = record.suite, record.suite.error_budget
     run = {"tier": suite.tier, "seed": suite.seed, "error budget": budget.probability}
     run["chains of imports"] = suite.independence.chains
@@ -238,7 +238,7 @@ def _text(value: Any) -> str:
 def _edits(
     what: str, old: Mapping[str, str], new: Mapping[str, str], listed: str
 ) -> Iterator[tuple[str, str, str]]:
-    """Compare texts of one kind by what they are about; equal edits are one, and a few are shown.
+    """Compare texts of one kind by subject; merge equal edits, and show a few.
 
     `listed`: what the texts are about, if it is an edit that some come or go.
     """

@@ -1,4 +1,4 @@
-"""Lines that pytest prints of a failed claim: why it failed."""
+"""Lines that pytest prints about a failed claim."""
 
 import math
 
@@ -18,7 +18,7 @@ MOST = 1e4
 
 
 def message(claim: ClaimRow, share: float, budget: float, since: str = "") -> str:
-    """Say what the theorem and the data say, how far they differ, and how sure that is.
+    """State the theorem's value, the data's, their difference and its certainty.
 
     Args:
         claim: decided, with a verdict that is not the expected one.
@@ -69,7 +69,7 @@ def _data(claim: ClaimRow) -> str:
 
 
 def _off_by(claim: ClaimRow) -> str:
-    """Say how far the component that speaks for all is beyond an edge, or may be."""
+    """Say how far the component shown for all is, or may be, beyond an edge."""
     head = claim.head
     if head is None or head.verdict == "SUPPORTED":
         return "nothing: the bounds lie inside the region."
@@ -113,7 +113,7 @@ def _needs(claim: ClaimRow) -> str:
 
 
 def _factor(part: ComponentRow) -> float:
-    """Return the factor of replicates that would show on which side of its edges an estimate is."""
+    """Return how many times the replicates would show on which side of its edges an estimate is."""
     (low, high), at = part.region.ends, part.estimate
     if at is None:
         return math.inf

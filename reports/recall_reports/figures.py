@@ -9,17 +9,17 @@ from recall_reports.record.values import Verdict
 FINDING = "estimate [bounds]"
 """The heading of what `finding` returns."""
 STAR = "* The edge of the region, where testing stops: the data may say more."
-"""Meaning of the star that `finding` puts to a bound."""
+"""Meaning of the star that `finding` adds to a bound."""
 EDGE = 0.02
 """Distance of a bound from an edge up to which it counts as on it, in widths of the region."""
 NARROW = 0.005
-"""The width of a region about 1 of which deviations from 1 are printed."""
+"""Width of a region around 1 below which deviations from 1 are printed."""
 MORE_DIGITS = 6
 """Largest number of digits that are tried."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number in plain figures where that is short, else as 1.2e-9; a dash for none."""
+    """A number in plain figures if that is short, else as 1.2e-9; a dash for none."""
     if value is None:
         return "–"
     if value == 0:
@@ -62,7 +62,7 @@ def finding(found: ComponentRow | ControlRow | None) -> str:
 
 
 def on_edges(found: ComponentRow | ControlRow) -> tuple[bool, bool]:
-    """Whether the bounds of what is inside its region lie on the region's edges, or within 2%."""
+    """Whether bounds inside a region lie within 2% of its edges."""
     region = found.region
     if not isinstance(found, ComponentRow) or found.verdict is not Verdict.SUPPORTED:
         return False, False
@@ -77,12 +77,12 @@ def on_edges(found: ComponentRow | ControlRow) -> tuple[bool, bool]:
 
 
 def starred(found: Iterable[ComponentRow | None]) -> bool:
-    """Whether `finding` puts a star to one of these, which STAR explains."""
+    """Whether `finding` adds a star, explained by STAR, to one of these."""
     return any("*" in finding(part) for part in found)
 
 
 def in_words(found: ComponentRow | None) -> str:
-    """The finding, which says what is meant where bounds are edges of the region."""
+    """The finding, with a remark if bounds are edges of the region."""
     text = finding(found)
     if "*" not in text:
         return text
@@ -93,7 +93,7 @@ def in_words(found: ComponentRow | None) -> str:
 
 
 def near_one(found: ComponentRow | ControlRow) -> str:
-    """The estimate as `1 + 2e-4` where the region is narrow and about 1; else empty."""
+    """The estimate as `1 + 2e-4` if the region is narrow and around 1; else empty."""
     region, estimate = found.region, found.estimate
     if region is None or estimate is None or not _about_one(region) or abs(estimate - 1) > 0.1:
         return ""

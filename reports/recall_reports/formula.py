@@ -35,11 +35,11 @@ ATTRIBUTES = WORD.findall(
 )
 """None has an address, a style, a class or a colour."""
 VALUE = re.compile(r"[a-z -]+|(?:\d?(?:\.\d+)?(?:em|ex|pt|px)?(?: |$))+")
-"""Words, or lengths, neither long nor negative: a formula is not laid over other text."""
+"""Words, or short positive lengths, so that a formula cannot cover other text."""
 
 
 def mathml(latex: str, *, block: bool = True) -> Markup:
-    """MathML of a formula, readable without script; the LaTeX as code where it cannot be had.
+    """MathML of a formula, readable without script; the LaTeX as code if conversion fails.
 
     Whatever the formula says, there is nothing in the result but ELEMENTS, ATTRIBUTES and text.
     """
@@ -64,7 +64,7 @@ def _converted(latex: str, *, block: bool) -> Element:
 
 
 def line(latex: str) -> str:
-    r"""Write a formula in one line of Unicode; the LaTeX where it cannot be had.
+    r"""Write a formula in one line of Unicode, or the LaTeX if that fails.
 
     >>> line(r"P(d_{1/2}) \le \frac12\sqrt{\lambda^2 V}")
     'P(d_(1/2)) ≤ 1/2 √(λ^2V)'
@@ -113,7 +113,7 @@ def _allowed(found: Element) -> Element:
 
 
 def _space(node: Element) -> None:
-    """Space as TeX does: none at / and |, some at a function name; and brackets of their size."""
+    """Space like TeX: none at / and |, some at a function name; keep brackets at their size."""
     for index, (child, following) in enumerate([*zip_longest(node, node[1:])]):
         _space(child)
         if child.tag == "mo" and child.text in ("/", "|"):

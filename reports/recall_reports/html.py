@@ -19,7 +19,7 @@ FOLDED = re.compile(r"<template>(.*?)</template>", re.DOTALL)
 
 Row = tuple[Sequence[str], ComponentRow, Bar, str]
 View = tuple[Sequence[str], Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
-"""Parts drawn for a claim: what varies, its components, nearest the edges first, the others, its
+"""Parts drawn for a claim: what varies, its components nearest the edges, the others, its
 plots."""
 
 
@@ -53,7 +53,7 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
 
 
 def _folded(text: str) -> str:
-    """The page with all that is folded compressed, in its order; the page's script unpacks it.
+    """The page with folded parts compressed; the page's script unpacks them.
 
     That is nine tenths of the page, most of it repeated from claim to claim.
     """

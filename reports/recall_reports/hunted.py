@@ -7,7 +7,7 @@ from recall_reports import figures, phrases
 from recall_reports.record import ClaimRow, Record
 
 FEW = 10
-"""Points, below which a hunt says that it tried few."""
+"""Number of points below which a hunt says that it tried few."""
 
 
 def lines(record: Record) -> Iterator[str]:
@@ -58,8 +58,7 @@ def summary(claim: ClaimRow) -> str:
 
 
 def _reached(claim: ClaimRow) -> str:
-    """Say how far the search went in each parameter: its regime may go further than it can
-    afford."""
+    """Say how far the search went in each parameter, as a regime may go beyond affordable sizes."""
     points = claim.hunt.points if claim.hunt else []
     found = []
     for name in points[0].params if points else ():
@@ -72,7 +71,7 @@ def _reached(claim: ClaimRow) -> str:
 
 
 def _gap(claim: ClaimRow, discrepancy: float) -> str:
-    """A region with one edge has no size to measure by."""
+    """Return None for a region with one edge, which has no width."""
     size = figures.number(abs(discrepancy), 2)
     if all(None not in (part.region.low, part.region.high) for part in claim.components):
         size = f"{abs(discrepancy):.2f} of the region's size"

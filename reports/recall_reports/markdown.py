@@ -14,7 +14,7 @@ APART = "&#8203;"
 
 
 def render(record: Record, analyses: Analyses | None = None) -> str:
-    """Verdict table, then what failed or is undecided and why."""
+    """Verdict table, then failed and undecided claims with reasons."""
     claims, exploratory = map(summary.tried, summary.split(record))
     filters = {"escaped": escaped, "code": code}
     values = {"record": record, "claims": claims, "exploratory": exploratory}
@@ -23,7 +23,7 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text on one line that no reader takes for markup, a link, a mention or another cell."""
+    """Text on one line, escaped so that it has no markup, link, mention or cell's end."""
     flat = MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
     return LIVE.sub(f"\\g<0>{APART}", flat)
 

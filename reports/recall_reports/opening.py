@@ -12,7 +12,7 @@ TESTED = {
     "stated": "a sentence as published",
     "reported": "a sentence as reviewers or readers report it",
 }
-"""Objects that claims test, by their provenance."""
+"""What claims test, by provenance."""
 AIMS: dict[tuple[Scale, bool], tuple[str, str]] = {
     ("ratio", False): ("ratios of means", "%"),
     ("probability", False): ("probabilities", " points"),
@@ -21,7 +21,7 @@ AIMS: dict[tuple[Scale, bool], tuple[str, str]] = {
 }
 """Estimand and the unit of its errors, by scale and whether a critical value is located."""
 RIGHT: dict[Scale, float] = {"ratio": 1.0, "probability": 0.0, "difference": 0.0, "share": 1.0}
-"""Estimand's value if the theory is right; on other scales the middle of the region."""
+"""The estimand's value if the theory is right, by scale; on other scales the region's middle."""
 
 
 def headline(record: Record) -> str:
@@ -66,7 +66,7 @@ def _how_many(claims: Sequence[ClaimRow], exploratory: Sequence[ClaimRow]) -> st
 
 
 def _how_close(claims: Sequence[ClaimRow]) -> str:
-    """Median distances from the theory, and the errors that would have been noticed."""
+    """Median distances from the theory, and median errors that would have been noticed."""
     expected = [c for c in claims if c.state == "DECIDED" and c.expected == "SUPPORTED"]
     by_aim = summary.grouped(expected, lambda claim: (claim.rule.scale, claim.rule.locates))
     found, noticed = [], []
@@ -87,7 +87,7 @@ def _how_close(claims: Sequence[ClaimRow]) -> str:
 
 
 def _typical(values: Sequence[float], unit: str) -> str:
-    """The median in two figures, in per cent or points if `unit` says so."""
+    """The median to two figures, in per cent or points if `unit` says so."""
     middle = statistics.median(values) * (100 if unit else 1)
     return f"{f'{middle:#.2g}'.removesuffix('.')}{unit}"
 

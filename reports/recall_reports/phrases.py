@@ -9,7 +9,7 @@ from recall_reports.record import ClaimRow, ComponentRow, Parameters
 from recall_reports.record.values import Verdict
 
 SYMBOL = re.compile(r"[b-z](?![a-z])")
-"""The start of a text whose first letter is the name of a quantity, not an article."""
+"""The start of a text whose first letter names a quantity and is not an article."""
 
 WORDS = re.compile(r"\\(?:mathrm|operatorname|text)\{[^}]*\}|\\[a-zA-Z]+|_\{[a-z]{2,}\}|\bd[a-z]\b")
 """Pattern of LaTeX with letters that denote no quantity."""
@@ -32,7 +32,7 @@ SYMBOLS = {
 }
 
 ABBREVIATED = {"dim": "dimension", "vocab": "vocabulary", "eta": "step size", "gamma": "step size"}
-"""Words of parameters' names that a reader finds in full."""
+"""Abbreviations in parameters' names, with the words that reports print."""
 PILOT = "region from a pilot"
 
 PLACES = {
@@ -115,12 +115,14 @@ def evidence(claim: ClaimRow) -> str:
 
 
 def rounds(count: int) -> str:
-    """Say how often a claim was judged: `2 rounds`."""
+    """Say how often a claim was judged, for example `2 rounds`."""
     return f"{count} round{'s' * (count != 1)}"
 
 
 def judged(claim: ClaimRow) -> str:
-    """Rounds, and the sizes that a cell may have: cells take turns, so that rounds can be more."""
+    """Rounds, and the numbers of replicates that a cell may have; as cells take turns, rounds can
+    be more.
+    """
     sizes = claim.looks_planned
     return f"{rounds(claim.looks)}; at most {sizes} size{'s' * (sizes != 1)} of a cell"
 
@@ -171,7 +173,7 @@ def component_names(claim: ClaimRow) -> list[str]:
 
 
 def varying(claim: ClaimRow) -> list[str]:
-    """The parameters in which a claim's cells differ from component to component.
+    """The parameters that distinguish a claim's components.
 
     None if there is but one, which names them, and none for exponents.
     """
@@ -184,7 +186,7 @@ def varying(claim: ClaimRow) -> list[str]:
 
 
 def component_name(claim: ClaimRow, component: ComponentRow, params: Parameters) -> str:
-    """A component by these of its parameters, or by its name where it has none."""
+    """A component by some of its parameters, or by its name without any."""
     return parameters(params, claim.symbols) or symbol(component.name, claim.symbols)
 
 
@@ -265,8 +267,7 @@ def noticed(claim: ClaimRow) -> str:
 
 
 def certificate(claim: ClaimRow) -> str:
-    """Say how probable a wrong refutation of the claim is, and how that is known; empty if it is
-    not."""
+    """State the probability of a wrong refutation, and how it is known; empty if unknown."""
     if claim.certificate is None:
         return ""
     how = "certified on values simulated under other seeds"
@@ -274,14 +275,14 @@ def certificate(claim: ClaimRow) -> str:
 
 
 def draws(claim: ClaimRow) -> str:
-    """Say what it costs that evidence was drawn more than once; empty if it was not."""
+    """State the error bound over all attempts; empty if there was only one."""
     sets = claim.draws
     text = f"attempt {claim.draw} of {sets}: at most {sets} times alpha"
     return text * (sets > 1)
 
 
 def not_shown(claim: ClaimRow, tier: str = "") -> str:
-    """Say what a verdict does not say; `tier` is the run's."""
+    """State the limits of a verdict in the run's tier."""
     cells = f"the {len(claim.cells)} cells judged here" if len(claim.cells) > 1 else "its one cell"
     hunt = claim.hunt
     if hunt is None or not hunt.tried:

@@ -56,13 +56,13 @@ class Entry:
 
     @property
     def indirect(self) -> bool:
-        """Whether a paper has the statement, and all that tests it are derivations of our own."""
+        """Whether a paper has the statement, and all claims on it test our own derivations."""
         kinds = {claim.source.provenance for claim in self.claims}
         return self.provenance != "derived" and kinds == {"derived"}
 
 
 def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Things by their key, in the order in which the keys are met."""
+    """Things grouped by key, in the order of first appearance."""
     found: dict[K, list[T]] = {}
     for thing in things:
         found.setdefault(key(thing), []).append(thing)
@@ -87,7 +87,7 @@ def sentence(record: Record) -> str:
 
 
 def evidence(claims: Iterable[ClaimRow]) -> dict[str, list[ClaimRow]]:
-    """The claims by what they test: their provenance, or that they only reproduce a pilot run."""
+    """The claims by provenance; claims that only reproduce a pilot run are a group of their own."""
     return grouped(claims, lambda c: "pilot" if c.from_pilot else c.source.provenance)
 
 
@@ -119,7 +119,7 @@ def split(record: Record) -> tuple[list[ClaimRow], list[ClaimRow]]:
 
 
 def assumptions(claims: Iterable[ClaimRow]) -> dict[str, dict[str, dict[str, list[ClaimRow]]]]:
-    """List by paper, assumption and theorem the claims that relax the one and ask for the other.
+    """List exploratory claims by paper, by the assumption that they relax, and by theorem.
 
     Every assumption of a paper has all of the paper's theorems, without claims where none asks.
     """
@@ -142,7 +142,7 @@ def overview(record: Record) -> list[tuple[PaperRow, dict[str, int]]]:
 
 
 def strip(record: Record) -> list[tuple[PaperRow, list[list[ClaimRow]]]]:
-    """List by paper the claims on theorems and the exploratory ones, as far as there are any.
+    """List by paper the claims on theorems and the exploratory ones, without empty groups.
 
     The claims closest to a paper's words come first, and claims in one state are together.
     """
@@ -200,7 +200,7 @@ def erring(record: Record) -> float:
 
 
 def reused(record: Record) -> list[ClaimRow]:
-    """Claims whose evidence was, at least in part, there before the run."""
+    """Claims whose evidence was at least partly older than the run."""
     return [claim for claim in record.claims if claim.blocks.reused]
 
 
@@ -211,7 +211,7 @@ def tried(claims: Iterable[ClaimRow]) -> list[ClaimRow]:
 
 
 def early(done: int, total: int) -> str:
-    """Say that a run ended before it had come to all claims."""
+    """Say that a run ended before it had reached all claims."""
     claims = phrases.claims(total)
     return f"INTERRUPTED, {done} of {claims} done; the same command continues from the ledger."
 
@@ -281,7 +281,7 @@ def statements(record: Record) -> dict[str, list[Entry]]:
 
 
 def carried(entries: Iterable[Entry], name: str) -> list[str]:
-    """The entries that rest on one of this name."""
+    """The entries that rest on the entry of this name."""
     return [entry.name for entry in entries if name in entry.rests_on]
 
 

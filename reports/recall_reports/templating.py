@@ -1,4 +1,4 @@
-"""Fill in the files of `templates/`: pages of HTML, in which all text is escaped, and text."""
+"""Fill in the files of `templates/`: HTML, in which all text is escaped, and plain text."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ def page(name: str, **values: Any) -> str:
 
 
 def text(name: str, filters: Mapping[str, Callable[[str], str]], **values: Any) -> str:
-    """Fill in a template of a text that is no HTML, with filters of its own."""
+    """Fill in a template of plain text, with its own filters."""
     plain = _environment().overlay(autoescape=False, keep_trailing_newline=True)
     plain.filters = {**plain.filters, **filters}
     return plain.get_template(name).render(**values)

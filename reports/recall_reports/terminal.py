@@ -29,7 +29,7 @@ WIDE = 112  # columns from which region and resolution have room
 SLIM = 43  # least number of columns next to a name, so that its finding has room
 NOTICES = "notices: the smallest error in the theory that the data would have refuted"
 MANY = 8
-"""Claims that were not run are named up to this number, else with -v only."""
+"""Largest number of claims not run to name without -v."""
 PLAIN = str.maketrans(
     dict(zip("✓✕◆◇–…“”", '+x*o-.""', strict=True)) | {"≤": "<=", "≥": ">=", "∞": "inf"}
 )

@@ -35,12 +35,12 @@ from recall_reports.record.certificates import Certificate
 VALUES = 1024
 """Least number of values in a resampled data set; a cell's first look may have more."""
 LOWER, UPPER = 1, -1
-"""The bounds that may miss. An upper bound is the lower one of the values times -1."""
+"""The bounds that may miss. An upper bound is a lower bound of the negated values."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A claim to certify, in words that any process understands.
+    """A claim to certify, as plain data that any process can read.
 
     Attributes:
         module: of the claim.
@@ -60,7 +60,7 @@ class Task:
 
 
 def certified(task: Task) -> Certificate:
-    """Certify a claim from a ledger; this is what a worker process runs.
+    """Certify a claim from a ledger, in a worker process.
 
     Raises:
         SimulationError: the ledger lacks evidence.
@@ -77,7 +77,7 @@ def certified(task: Task) -> Certificate:
 def worlds(
     claim: Claim, settings: Settings, seeds: Sequence[int]
 ) -> tuple[tuple[Claim, Settings], ...]:
-    """List the runs whose evidence is the resampled data set of each seed."""
+    """List the runs whose evidence is resampled, one per seed."""
     tier = settings.tier
     block = claim.block_size(tier)
     blocks = math.ceil(max(VALUES, claim.replicates[tier][0]) / block)
@@ -111,14 +111,14 @@ def certify(claim: Claim, tier: str, alpha: float, drawn: Sequence[Evidence]) ->
 
 
 def certifiable(claim: Claim) -> bool:
-    """Whether its bounds are exact or t intervals: nothing is known of other methods' errors."""
+    """Whether its bounds are exact or t intervals, the only methods with known errors."""
     rules = [rule for rule, _ in claim.rule.parts(claim.predict)]
     return all(rule.exact or isinstance(rule.method, Student) for rule in rules)
 
 
 @dataclass(frozen=True)
 class World:
-    """Evidence that a claim's replicates are drawn from; under `stress` some fail badly.
+    """Evidence from which replicates of a claim are resampled; under `stress` some fail badly.
 
     `alpha` is the level of one look.
     """
@@ -141,7 +141,7 @@ class World:
         return sum(refutes), max(supports)
 
     def _errors_of(self, rule: Rule, predict: Predict | None, rules: int) -> tuple[float, float]:
-        """Return the error probabilities of one rule, where so many share alpha."""
+        """Return the error probabilities of one rule, if `rules` rules share alpha."""
         if not isinstance(rule.method, Student):  # exact, by theorem, at all looks or at each
             looks = 1 if rule.anytime else len(self.claim.steps(self.tier))
             return looks * self.alpha / rules, looks * self.alpha
@@ -199,7 +199,7 @@ class Resampled:
 
     @cached_property
     def truth(self) -> float:
-        """Estimand of the data set: the estimand of many copies of it, but for a bias of 1/n."""
+        """Estimand of the data set, computed on many copies of it to remove a bias of 1/n."""
         size = min(sample.replicates for sample in self.evidence)
         every = np.tile(np.arange(size), max(1, 2**18 // size))
         return float(self._values(every).mean())
@@ -220,7 +220,7 @@ class Resampled:
 
 @dataclass(frozen=True)
 class Recorder(Method):
-    """Bounds as Student does, and keeps the values that it was asked to bound at each level."""
+    """Bounds like Student's, which also record the values that they bound at each level."""
 
     asked: dict[float, list[Array]] = field(default_factory=dict)
 

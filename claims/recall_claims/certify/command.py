@@ -28,7 +28,7 @@ from recall_reports.record.certificates import Certificate, Certificates, load
 
 
 def main(options: argparse.Namespace, collected: Sequence[Claim]) -> int:
-    """Certify some of the claims that were collected, print, keep; 1 if a promise is not kept."""
+    """Certify collected claims, print and save the results; return 1 if a promise is broken."""
     settings = Settings(tier=options.tier, seed=options.seed)
     claims = {claim.id: claim for claim in collected}
     kept = load(options.json)
@@ -60,14 +60,14 @@ def main(options: argparse.Namespace, collected: Sequence[Claim]) -> int:
 
 
 def fresh(claim: Claim, kept: Certificates) -> bool:
-    """Whether a claim has a certificate for what it declares now."""
+    """Whether a claim has a certificate for its present declaration."""
     return kept.of(claim.id, kept.tier, registration(claim, kept.tier)) is not None
 
 
 def certify_all(
     claims: Mapping[str, Claim], settings: Settings, path: Path, count: int
 ) -> dict[str, Certificate]:
-    """Put what the claims need into the ledger, and certify each from there."""
+    """Simulate the blocks that the claims need, and certify each claim from the ledger."""
     seeds = range(settings.seed, settings.seed + count)
     alphas = {n: settings.budget.per_claim(papers()[c.source.paper]) for n, c in claims.items()}
     tasks = [Task(c.module, n, alphas[n], settings, path, seeds) for n, c in claims.items()]
@@ -81,7 +81,7 @@ def certify_all(
 
 
 def broken(found: Mapping[str, Certificate], budget: float) -> list[str]:
-    """The promises that are not kept, in words."""
+    """The broken promises, in words."""
     problems = [
         f"{name}: errs with probability {max(certificate.refutes, certificate.supports):.2g}, "
         f"more than its alpha {certificate.alpha:.2g}"

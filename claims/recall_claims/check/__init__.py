@@ -1,1 +1,1 @@
-"""A record held against the ledger of its run: judged again, and blocks drawn again."""
+"""Check a record against the ledger of its run: judge again, and draw blocks again."""

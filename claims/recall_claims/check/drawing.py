@@ -38,7 +38,7 @@ OF_IDENTITY = 1e-2
 rounding."""
 
 Unit = tuple[str, int]
-"""A block: its claim, and its place among the claim's blocks."""
+"""A block, by its claim and its place among the claim's blocks."""
 
 
 def order(blocks: Mapping[str, int], seed: int) -> list[Unit]:
@@ -58,7 +58,7 @@ def order(blocks: Mapping[str, int], seed: int) -> list[Unit]:
 
 
 def share_at_most(blocks: Mapping[str, int], drawn: Sequence[Unit]) -> tuple[float, float]:
-    """Bound the shares of wrong blocks at the confidence, where none of those drawn is wrong.
+    """Bound the shares of wrong blocks at the confidence, if no drawn block is wrong.
 
     Returns:
         Of all blocks, and of all claims' blocks if every claim counts the same.
@@ -73,7 +73,7 @@ def share_at_most(blocks: Mapping[str, int], drawn: Sequence[Unit]) -> tuple[flo
 
 
 def _bound(draws: float) -> float:
-    """Compute Clopper and Pearson's upper bound after so many draws, none wrong."""
+    """Compute Clopper and Pearson's upper bound after `draws` draws, none of them wrong."""
     return 1 - (1 - CONFIDENCE) ** (1 / draws) if draws else 1.0
 
 
@@ -92,7 +92,7 @@ class Drawn:
     made: str = ""
 
     def lines(self) -> list[str]:
-        """Say what has been shown, with its error."""
+        """State the result with its confidence."""
         rounded = len(self.units) - self.exact - len(self.wrong)
         text = f"{len(self.units):,} of {sum(self.blocks.values()):,} blocks drawn again, "
         text += f"{len(self.wrong)} differ" + f" ({rounded} by rounding alone)" * bool(rounded)

@@ -36,9 +36,9 @@ from recall_reports.record import ClaimRow, Confirmed, Record
 from recall_reports.record.certificates import Certificates
 
 SAME = 1e-6
-"""Share by which a figure may differ: what other versions of NumPy and SciPy round."""
+"""Share by which a figure may differ, as other versions of NumPy and SciPy round differently."""
 SHOWN = 8
-"""Differences that are named of one claim."""
+"""Largest number of differences to name per claim."""
 VERSIONS = ("python", "numpy", "scipy", "torch")
 
 
@@ -74,7 +74,7 @@ class Evidence:
         return found
 
     def task(self, place: int, device: str) -> Task:
-        """Return what simulates one of the blocks again."""
+        """Return a function that simulates one block again."""
         return task_of(self.ready, replace(self.settings, device=device), *self.blocks[place])
 
     def judged(self, alpha: float | None = None) -> Outcome:
@@ -101,7 +101,7 @@ class Evidence:
 
 
 class Check:
-    """A record held against claims and ledger.
+    """The comparison of a record with claims and ledger.
 
     Attributes:
         judged: number of claims that were judged again.
@@ -162,7 +162,7 @@ class Check:
         self.found.append((where, what))
 
     def _check_claim(self, claim: Claim, entry: ClaimRow) -> None:
-        """Hold the record of a claim against the one that it should have."""
+        """Compare the record of a claim with the record that it should have."""
         settings = self._settings
         file = os.path.relpath(Path(sys.modules[claim.module].__file__ or "").resolve())
         why = claim.why_not_run(settings.tier, settings.device)
@@ -184,7 +184,7 @@ class Check:
         self._compare(claim.id, entry, again)
 
     def _judged(self, claim: Claim, entry: ClaimRow, file: str) -> ClaimRow:
-        """Judge a claim, and the violation that a hunt is said to have confirmed."""
+        """Judge a claim, and the violation that its record says a hunt confirmed."""
         outcome = self._outcome(claim.id, Prepared.of(claim, self._settings.tier), self._settings)
         self.judged += 1
         again = recording.decided(outcome, file, self._certificates)
@@ -211,7 +211,7 @@ class Check:
         return self.evidence[name].judged(alpha)
 
     def _violation(self, claim: Claim, told: Confirmed) -> Outcome | None:
-        """Judge a confirmed violation again; None where the ledger holds none that is refuted."""
+        """Judge a confirmed violation again; None if the ledger holds no refuted one."""
         point = Cell(**told.params)
         if claim.regime is None or not claim.regime.draws(point):
             return None
@@ -236,7 +236,7 @@ class Check:
         return None
 
     def _check_whole(self, claims: list[Claim]) -> None:
-        """Hold papers, budget and derivations against the checkout's."""
+        """Compare papers, budget and derivations with the checkout's."""
         rows, suite = self._record.claims, self._record.suite
         names, budget = {claim.id for claim in claims}, self._settings.budget
         again = recording.suite(
@@ -271,7 +271,7 @@ class Check:
 
 
 def _settings(record: Record) -> Settings:
-    """Return what the run was asked for."""
+    """Return the settings that the run was given."""
     suite = record.suite
     if suite.tier not in TIERS or not 0 <= suite.seed < 10**parse.MOST_DIGITS:
         raise CheckError(f"a record of tier {suite.tier!r:.50} and seed {suite.seed!s:.50}")
@@ -283,7 +283,7 @@ def _settings(record: Record) -> Settings:
 
 
 def _differ(place: str, told: Any, again: Any) -> Iterator[str]:
-    """Go through what differs between two values of a record by more than rounding."""
+    """Yield the differences between two values of a record that exceed rounding."""
     if isinstance(told, Struct) and isinstance(again, Struct):
         told, again = structs.asdict(told), structs.asdict(again)
     if isinstance(told, dict) and isinstance(again, dict):

@@ -24,7 +24,7 @@ Points = Sequence[Cell] | Callable[[], Sequence[Cell]]
 Tiers = Points | Mapping[Tier, Points]
 Grid = Tiers | Callable[[], Tiers]
 Sizes = int | tuple[int, int]
-"""Replicates of a cell: at the only look, or at the first and at the last."""
+"""Replicates per cell: at the only look, or at the first and the last look."""
 LARGEST = 1e6
 """The largest `size` of a cell that a search simulates."""
 T = TypeVar("T")
@@ -59,16 +59,16 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
 
     @property
     def listed(self) -> bool:
-        """Whether to ask which tiers have cells costs nothing."""
+        """Whether it is cheap to ask which tiers have cells."""
         return not callable(self._declared) or "_tiers" in vars(self)
 
     def written(self) -> dict[str, Sequence[Cell]]:
-        """The cells of each tier as the author wrote them; those that functions make are not."""
+        """The cells of each tier that the author wrote as values, not as a function."""
         tiers = {} if callable(self._declared) else self._tiers
         return {tier: points for tier, points in tiers.items() if not callable(points)}
 
     def known(self, tier: str) -> bool:
-        """Whether to ask for a tier's cells costs nothing."""
+        """Whether it is cheap to ask for a tier's cells."""
         points = self._tiers.get(tier) if self.listed else self._declared
         return not callable(points) or id(points) in self._known
 
@@ -125,12 +125,12 @@ class Claim:
 
     @property
     def expected(self) -> Literal["SUPPORTED", "REFUTED"]:
-        """The verdict by which it passes."""
+        """The verdict with which the claim passes."""
         return "REFUTED" if self.refuted else "SUPPORTED"
 
     @property
     def exploratory(self) -> bool:
-        """Whether it tests a result without one of its assumptions."""
+        """Whether the claim tests a result without one of its assumptions."""
         return self.relaxes is not None
 
     @property
@@ -144,7 +144,7 @@ class Claim:
         return self.curve or (None if self.rule.predicts_location else self.predict)
 
     def block_size(self, tier: str) -> int:
-        """Replicates of a block: the replicates of the first look, if no fewer are declared."""
+        """Replicates of a block: as many as at the first look, unless fewer are declared."""
         return self.block.get(tier, self.replicates[tier][0])
 
     def steps(self, tier: str) -> tuple[int, ...]:
@@ -158,11 +158,11 @@ class Claim:
         return (last // max(first, 1)).bit_length()
 
     def cells_known(self, tier: str) -> bool:
-        """Whether the cells of a tier cost nothing to ask for."""
+        """Whether it is cheap to ask for the cells of a tier."""
         return not isinstance(self.cells, Grids) or self.cells.known(tier)
 
     def too_large(self, cell: Cell) -> bool:
-        """Whether a search simulates no such cell, as it would cost too much."""
+        """Whether a cell is too expensive for a search."""
         if self.size is None or self.regime is None:
             return False
         return self.size(self.regime.filled(cell)) > LARGEST
@@ -201,7 +201,7 @@ class Control:
     alter: Callable[[Claim], Claim] | None = None
 
     def planted(self, claim: Claim) -> Claim:
-        """The claim as the wrong theory has it."""
+        """The claim with the wrong theory in place."""
         if self.alter is not None:
             claim = self.alter(claim)
         predict, rule = self.predict or claim.predict, self.rule or claim.rule
@@ -353,7 +353,7 @@ def _per_tier(value: T | Mapping[Tier, T]) -> dict[str, T]:
 
 
 def _inherited(given: T | Mapping[Tier, T]) -> dict[str, T]:
-    """The value of each tier; a tier that is not named has the value of the tier before it."""
+    """The value of each tier; an unnamed tier takes the value of the tier before it."""
     found = _per_tier(given)
     for before, tier in pairwise(TIERS):
         if tier not in found and before in found:

@@ -26,7 +26,7 @@ def times(factor: float, id: str = "", description: str = "") -> Control:
 
 
 def power(id: str = "", description: str = "", /, **powers: float) -> Control:
-    """An exponent off: the prediction times these powers of the cell's parameters.
+    """A wrong exponent: the prediction times these powers of the cell's parameters.
 
     A rule that names its exponents itself (`Exponents` about numbers) has them shifted instead.
     """
@@ -61,7 +61,7 @@ def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], S
 
 
 def reads(id: str, description: str, observable: str) -> Control:
-    """The claim's rule on another observable, which the simulation returns for the purpose."""
+    """The claim's rule on another observable, which the simulation returns for this control."""
 
     def alter(claim: Claim) -> Claim:
         rule: Any = claim.rule  # the rules that can be planted so have an observable

@@ -28,13 +28,13 @@ from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 
 OFF_TIES = 1.0000317
-"""Factor on a prediction before it is rounded: round numbers, such as 0.12345, sit on a tie."""
+"""Factor on a prediction before rounding, since numbers such as 0.12345 lie halfway."""
 
 GIVEN = frozenset({"abc", "builtins", "recall_claims", "typing"})
-"""Modules whose classes are no author's."""
+"""Modules whose classes no author wrote."""
 
 FINE = 50
-"""Quantiles by which a law is registered, for as much probability as its region is wide."""
+"""Number of quantiles that register a law, per stretch of probability as wide as its region."""
 
 
 def registration(claim: Claim, tier: str) -> str:
@@ -94,7 +94,7 @@ def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:
 
 
 def _predicted(value: Any, within: float) -> Any:
-    """A prediction in terms that JSON has: a law, that is judged to `within`, by its quantiles."""
+    """A prediction as JSON types; a law judged to `within` is given by its quantiles."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -148,7 +148,7 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def _plain(value: object, where: str) -> Any:
-    """A value in terms that JSON has, the same for equal declarations."""
+    """A value as JSON types, the same for equal declarations."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, bool | str) and not isinstance(value, Enum)):

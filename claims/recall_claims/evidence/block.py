@@ -21,9 +21,9 @@ from recall_claims.judge.methods import Array
 FORM = b"\x01"
 MOST_NAMES, LONGEST_NAME = 1_000, 200
 LONGEST_HEAD = MOST_NAMES * 12 * LONGEST_NAME
-"""Bytes before the values, each character of a name twelve as JSON writes it."""
+"""Largest number of bytes before the values; JSON writes a character in up to twelve."""
 LARGEST = 2**24
-"""Bytes that a block's values may have: what a stranger's ledger makes this program hold."""
+"""Largest number of bytes of a block's values, so that no ledger can fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class BlockResult:
 
 
 def pack(observations: Mapping[str, Array]) -> tuple[bytes, str]:
-    """The bytes of a block's observables, and a checksum of what they say.
+    """The bytes of a block's observables, with a checksum of the content.
 
     The checksum covers the bytes before zlib packs them, because its releases pack differently.
 
@@ -80,7 +80,7 @@ def pack(observations: Mapping[str, Array]) -> tuple[bytes, str]:
 
 
 def unpack(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
-    """The observables that these bytes hold, in memory that follows from their names' number.
+    """The observables in these bytes, read in memory bounded by the number of names.
 
     Raises:
         ValueError: they are not what `pack` makes of so many replicates.

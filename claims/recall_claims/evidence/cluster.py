@@ -21,7 +21,7 @@ WAIT_SECONDS = 60
 
 
 def refuse_open(address: str) -> None:
-    """Refuse an address to which others than this machine may connect without a certificate.
+    """Refuse an address to which other machines may connect without a certificate.
 
     Raises:
         ExecutorError: it is neither this machine's own nor one of TLS.
@@ -80,14 +80,14 @@ class ClusterExecutor(ClientExecutor):
 
     @property
     def workers(self) -> int:
-        """Threads of all workers that there are now; asked once a second."""
+        """Number of threads of all present workers, asked for at most once a second."""
         if time.monotonic() > self._asked + 1:
             self._threads = sum(self._client.nthreads().values())
             self._asked = time.monotonic()
         return max(self._threads, 1)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the connection; the cluster goes on. What is not done is cancelled, unless `wait`."""
+        """End the connection; the cluster goes on. Cancel unfinished tasks, unless `wait`."""
         # Again without types.
         super().shutdown(wait=wait and not cancel_futures)  # type: ignore[no-untyped-call]
         self._client.close()

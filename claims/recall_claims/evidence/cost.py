@@ -53,7 +53,7 @@ class Costs:
         self.ledger, self.device, self.earlier = ledger, device, earlier
 
     def seconds(self, claim: str, cell: str, replicates: int) -> float | None:
-        """Expected seconds of so many replicates in a cell, or None if nothing is known."""
+        """Expected seconds of this many replicates in a cell, or None if nothing is known."""
         cells = self._spent[claim]
         if cells:
             known = [cells[cell]] if cell in cells else cells.values()
@@ -65,7 +65,7 @@ class Costs:
         return each * replicates
 
     def path(self, claim: str, replicates: int, looks: int) -> float:
-        """Seconds of a claim's longest chain of blocks, one a look; infinite if nothing is known.
+        """Seconds of a claim's longest chain of blocks, one per look; infinite if unknown.
 
         Args:
             replicates: of a block.

@@ -31,10 +31,10 @@ FORMS = (
 )
 KINDS = ("auto", "serial", "processes", "dask")
 UNTOLD = 64
-"""Tasks at a time of an executor that does not say."""
+"""Assumed number of parallel tasks of an executor that does not state one."""
 CGROUPS = Path("/sys/fs/cgroup")
 MOST_PROCESSES = 61 if sys.platform == "win32" else 9999
-"""Processes that Python can wait for."""
+"""Largest number of processes that Python can wait for."""
 
 
 class SerialExecutor(Executor):
@@ -85,7 +85,7 @@ def _blas(_with_torch: bool) -> Any:
 
 
 def cores() -> int:
-    """CPU cores that this process may use, in whole ones of what its control group is allowed."""
+    """CPU cores that this process may use, rounded to whole cores of its control group's quota."""
     affine = hasattr(os, "sched_getaffinity")
     return max(1, min(len(os.sched_getaffinity(0)) if affine else os.cpu_count() or 1, _quota()))
 
@@ -115,7 +115,7 @@ def resolve(spec: str, device: str, *, nested: bool) -> str:
 
 
 def capacity(executor: Executor) -> int:
-    """Number of tasks that an executor works on at a time; many, where it does not say."""
+    """Number of tasks that an executor works on at a time; UNTOLD if it does not state one."""
     told = (getattr(executor, name, None) for name in ("workers", "_max_workers"))
     return next((count for count in told if isinstance(count, int)), UNTOLD)
 
@@ -126,7 +126,7 @@ def in_other_processes(executor: Executor) -> bool:
 
 
 def is_local(spec: str) -> bool:
-    """Whether blocks run on this machine, so that its devices are those they can use."""
+    """Whether blocks run on this machine, and so can use only its devices."""
     return spec in ("auto", "serial") or spec.startswith("processes:")
 
 

@@ -40,7 +40,7 @@ CONFIGURATION = (
 """Files in which pytest looks for the plugins that it loads."""
 PYTHON = (".py", ".pyc", ".pyi", ".so")
 TEXTS = ("title", "why", "latex", "refuted")
-"""Arguments of a call that makes a claim which do not count where they are plain texts."""
+"""Arguments of a claim that do not count if they are plain text."""
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
@@ -65,14 +65,14 @@ def parts(module: str) -> dict[str, str]:
 
 
 def uncounted(module: str, loaded: Iterable[str]) -> list[str]:
-    """Name the modules developed here that are loaded, and no part of a claim file's code."""
+    """Name the loaded modules developed here that are not part of a claim file's code."""
     counted = upstream(module) | _loaded(module) | {module}
     own = [name for name in loaded if not in_library(name) and source(name)]
     return sorted({*own} - counted)
 
 
 def _is_plain(function: Callable[..., Any]) -> bool:
-    """Whether a function follows from the text of its module: it is no lambda, holds no values."""
+    """Whether the text of its module determines a function: no lambda, no captured values."""
     if not isinstance(function, types.FunctionType) or "<" in function.__qualname__:
         return False
     return not (function.__closure__ or function.__defaults__ or function.__kwdefaults__)
@@ -80,8 +80,9 @@ def _is_plain(function: Callable[..., Any]) -> bool:
 
 @cache  # a file has many claims
 def _shared(module: types.ModuleType) -> tuple[str, dict[int, list[str]]]:
-    """Return the code that counts for all claims of a file, and the calls that make some, by
-    function."""
+    """Return the code that counts for all claims of a file, and by function the calls that make
+    claims.
+    """
     tree, made = parsed(module.__name__), dict[int, list[str]]()
     for node in [*tree.body]:
         match node:
@@ -110,8 +111,7 @@ def _without_texts(statement: ast.Assign) -> str:
 
 @cache
 def _imported_code(module: str) -> dict[str, str]:
-    """All that counts for a claim file except the file itself: modules, conftest files, files of
-    data."""
+    """Everything else that counts for a claim file: modules, conftest files, data files."""
     names = sorted((upstream(module) | _loaded(module)) - {module})
     counted = [name for name in names if "theory" not in name.split(".") and not in_library(name)]
     code = {name: _module_code(name) for name in counted}
@@ -127,7 +127,7 @@ def _module_code(module: str) -> str:
 
 
 def without_docstrings(tree: ast.AST) -> str:
-    """The tree as text, after its docstrings are taken out of it."""
+    """The tree as text, without its docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(tree):
         if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
@@ -175,7 +175,7 @@ def _loaded(module: str) -> set[str]:
 
 
 def _data(modules: Iterable[str]) -> dict[str, Path]:
-    """Files of data next to modules: all but Python's, hidden ones, Markdown, pytest's settings,
+    """Files of data next to modules, except Python, Markdown, hidden files, pytest's settings,
     papers and ledgers."""
     found = {}
     for folder, home in {f.parent: package(m) for m in modules if (f := source(m))}.items():

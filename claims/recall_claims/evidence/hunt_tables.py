@@ -77,13 +77,13 @@ class HuntTables:
             }
 
     def keep(self, claim: str, code: str, probe: Probe) -> None:
-        """Keep a probe; an earlier one of the same key gives way."""
+        """Keep a probe, which replaces an earlier one with the same key."""
         sql = "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         found = (json.dumps(probe.point), probe.discrepancy, str(probe.verdict), probe.seconds)
         self._ledger.ask(sql, (claim, self._seed, code, probe.key, *found))
 
     def begin_confirmation(self, claim: str, probe: Probe) -> int:
-        """Count a confirmation before its evidence is drawn; its number."""
+        """Count a confirmation before its evidence is drawn; return its number."""
         sql = "INSERT INTO confirmations (claim, point, key) VALUES (?, ?, ?) RETURNING number"
         [(number,)] = self._ledger.ask(sql, (claim, json.dumps(probe.point), probe.key))
         return int(number)
@@ -105,7 +105,7 @@ class HuntTables:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """Turn what reading damaged rows raises into one error that names cause and remedy."""
+        """Turn any error from damaged rows into one that names cause and remedy."""
         try:
             yield
         except ValueError as error:

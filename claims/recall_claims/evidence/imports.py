@@ -17,17 +17,17 @@ from typing import Any
 
 LIBRARY = ("recall_claims", "recall_reports")
 NOTEBOOK = "__main__"
-"""The module of what is written in a notebook or at a prompt: it has no file."""
+"""The module of code typed in a notebook or at a prompt, which has no file."""
 
 
 def in_library(module: str) -> bool:
-    """Whether a module is one of this library."""
+    """Whether a module belongs to this library."""
     return module.split(".")[0] in LIBRARY
 
 
 @cache
 def source(module: str) -> Path | None:
-    """The file of a module that is developed here: neither Python's own nor installed.
+    """The file of a module developed here, neither Python's own nor installed.
 
     Imports nothing. A name that is no module, such as a function's, has none.
     """

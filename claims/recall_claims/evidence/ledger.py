@@ -31,11 +31,11 @@ from recall_claims.model.errors import LedgerError, SimulationError
 __all__ = ["BlockKey", "BlockResult", "EvidenceSet", "Ledger", "Place"]
 
 DAMAGED = "damaged"
-"""The first word of why a block that was put aside is drawn again."""
+"""The first word of the reason to draw a block again that was put aside."""
 MOST_RECALLED = 100
 """Largest number of attempts at a claim that a record may list."""
 PAGE = 1_000
-"""Blocks that are read at a time."""
+"""Number of blocks to read at a time."""
 SPENT = (
     "SELECT claim, cell, sum(replicates), sum(seconds) FROM blocks WHERE device = ? "
     # Anybody may have written other rows.
@@ -45,7 +45,7 @@ _ROW = ("key", *(field.name for field in fields(BlockKey)), "seconds", "checksum
 
 
 class EvidenceSet(NamedTuple):
-    """Registration, seed and code of one attempt: each makes a claim's evidence fresh."""
+    """Registration, seed and code of one attempt; a change of any makes the evidence fresh."""
 
     claim: str
     tier: str
@@ -55,7 +55,7 @@ class EvidenceSet(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Number of attempts at a claim in a tier, and which one is meant: from 1, 0 if none."""
+    """Number of attempts at a claim in a tier, and the place of one: from 1, 0 for none."""
 
     sets: int
     shown: int
@@ -69,7 +69,7 @@ def opened(
     *,
     names: Collection[str] | None = None,
 ) -> BlockResult | str:
-    """The block that a row of a ledger holds, or in words why that is no evidence."""
+    """The block in a row of a ledger, or in words why the row is not evidence."""
     try:
         found = BlockResult(unpack(payload, checksum, key.replicates), seconds)
         return fault(key, found, names) or found
@@ -81,7 +81,7 @@ class Ledger(LedgerFile):
     """An open ledger; use as a context manager, and open it as `LedgerFile` says."""
 
     def get(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | None:
-        """Return the block, or None if it was never simulated, or is no evidence and was put aside.
+        """Return the block; None if it was never simulated, or was put aside as no evidence.
 
         `names` are the observables that it must have, where they are known.
         """
@@ -106,7 +106,7 @@ class Ledger(LedgerFile):
         return None
 
     def put(self, key: BlockKey, result: BlockResult, names: Collection[str] | None = None) -> None:
-        """Keep a block; one that another run has kept meanwhile stays as it is.
+        """Keep a block, unless another run has kept it meanwhile.
 
         Raises:
             SimulationError: what the worker returned is no evidence; it is not kept.
@@ -168,7 +168,7 @@ class Ledger(LedgerFile):
         return self.place(drawn)
 
     def recall(self, drawn: EvidenceSet, others: int) -> None:
-        """Count as many other attempts at the same claim and tier as a record lists."""
+        """Count the other attempts at the same claim and tier that a record lists."""
         place = self.place(drawn)
         for number in range(place.sets - bool(place.shown), min(others, MOST_RECALLED)):
             self.register(drawn._replace(registration="", seed="", code=f"recorded {number + 1}"))
@@ -182,7 +182,7 @@ class Ledger(LedgerFile):
         return Place(*row)
 
     def remember_code(self, code: str, parts: Callable[[], Mapping[str, str]]) -> None:
-        """Keep of which modules a fingerprint is made, with a digest of each, for `why_missing`."""
+        """Keep the modules of a fingerprint with a digest of each, for `why_missing`."""
         if not self.ask("SELECT 1 FROM codes WHERE code = ?", (code,)):
             row = (code, json.dumps(dict(parts()), sort_keys=True))
             self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row)
@@ -211,8 +211,7 @@ class Ledger(LedgerFile):
         return dict(self.ask(sql, (claim, registration, str(seed), device, versions, code)))
 
     def why_missing(self, key: BlockKey) -> str:
-        """Return why a block has to be simulated: "new", or what differs from the last one kept
-        there.
+        """Return why a block must be simulated: "new", or the difference from the last one kept.
 
         If there is none under this seed, the last one under another is looked at. Of code, the
         modules are named that changed, where both versions were remembered. "damaged", with what

@@ -16,17 +16,16 @@ from recall_claims.model.errors import LedgerError
 APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
 VERSION = 5
 OLDEST = (3, 37, 0)
-"""SQLite that knows strict tables."""
+"""The oldest version of SQLite with strict tables."""
 WAIT_SECONDS = 60
 MOUNTS = Path("/proc/self/mounts")
 SHARED = (
     *("9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fuse", "gfs2", "gpfs", "lustre", "ncpfs"),
     *("nfs", "ocfs2", "orangefs", "panfs", "smb", "virtiofs", "wekafs"),
 )
-"""Prefixes of the types of file systems whose processes share no memory that a file is mapped
-to."""
+"""Prefixes of the types of network file systems, on which machines cannot share mapped memory."""
 LARGEST = 2**24 + 2**22
-"""Bytes of a row's longest value that is read or written: of a block, with all that names it."""
+"""Largest number of bytes of a value in a row: of a block with its names."""
 
 _COLUMNS = """
     claim TEXT NOT NULL, registration TEXT NOT NULL,
@@ -82,7 +81,7 @@ def _is_shared(path: Path) -> bool:
 
 
 def _create(path: Path) -> None:
-    """Make a file that is marked as ours, in one step: another run may do so at this moment."""
+    """Make a file marked as a ledger, in one step, as another run may do the same now."""
     if path.is_symlink():
         raise LedgerError(
             f"{path} is a link to {os.readlink(path)}, which is not there; remove the link, or "
@@ -185,25 +184,25 @@ class LedgerFile:
         self._database.close()
 
     def ask(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """Rows that a statement about this file gives; `values` replace its question marks."""
+        """The rows that an SQL statement returns; `values` replace its question marks."""
         with self._explained("read" if sql.lstrip().startswith("SELECT") else "write"):
             return self._database.execute(sql, values).fetchall()
 
     @contextmanager
     def one_step(self) -> Iterator[None]:
-        """Do all that follows under one lock, or, after an error, nothing of it."""
+        """Run the body under one lock; undo everything after an error."""
         with self._explained("write"), self._database:  # which commits, or rolls back
             self._database.execute("BEGIN IMMEDIATE")
             yield
 
     def finish(self) -> int:
-        """Put all that was written into the one file; return how many blocks it has."""
+        """Move everything written into the one file; return its number of blocks."""
         self.ask("PRAGMA wal_checkpoint(TRUNCATE)")
         [(count,)] = self.ask("SELECT count(*) FROM blocks")
         return int(count)
 
     def _prepare(self) -> None:
-        """Make the tables of a new file; reading a ledger leaves every byte as it is."""
+        """Make the tables of a new file; a ledger that is only read keeps every byte."""
         with self.one_step():  # two runs may fill the file at the same moment
             if not self._tables():
                 for statement in _SCHEMA:
@@ -220,7 +219,7 @@ class LedgerFile:
         self._database.execute("PRAGMA synchronous = NORMAL")
 
     def _tables(self) -> set[tuple[str, str]]:
-        """Return the kinds and definitions of all that the file declares; none of a new file."""
+        """Return the kinds and definitions of everything that the file declares."""
         (application,) = self._database.execute("PRAGMA application_id").fetchone()
         if application != APPLICATION_ID:
             what = "an empty file" if not self.path.stat().st_size else "another program's database"
@@ -232,7 +231,7 @@ class LedgerFile:
         return set(self._database.execute(sql))
 
     def _check(self) -> None:
-        """Refuse a file that is no ledger of this version, or one that runs somebody's code."""
+        """Refuse a file that is not a ledger of this version, or that would run code."""
         tables = self._tables()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
         if version != VERSION:

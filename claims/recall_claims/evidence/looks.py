@@ -28,11 +28,11 @@ Observations = Mapping[str, Array]
 
 
 class Reading(Protocol):
-    """A decision, as far as the loop asks."""
+    """The part of a decision that the loop needs."""
 
     @property
     def open_cells(self) -> Collection[str]:
-        """Ids of the cells of which more replicates may still change it; none once it is final."""
+        """Ids of the cells whose further replicates may still change the decision."""
 
 
 D = TypeVar("D", bound=Reading)
@@ -100,7 +100,7 @@ def looks(
 
 
 def ended(loop: Looks[D], source: Callable[[Look[D]], Blocks]) -> Look[D]:
-    """The last look of a loop that gets its blocks from a source at once."""
+    """The last look of a loop whose source returns blocks at once."""
     look = next(loop)
     while look.wanted:
         look = loop.send(source(look))
@@ -118,7 +118,7 @@ class Decision:
 
     @property
     def on_region(self) -> Verdict:
-        """Intervals against regions, before the controls have their say."""
+        """The verdict of intervals against regions, before controls count."""
         return judge(self.components)
 
     @property
@@ -137,7 +137,7 @@ class Decision:
 
     @property
     def open_cells(self) -> frozenset[str]:
-        """Ids of the cells of which more replicates may still change the verdict.
+        """Ids of the cells whose further replicates may still change the verdict.
 
         First the cells of undecided components. Once these are decided, for each control that still
         stands, the cells of the component whose estimate contradicts it most.
@@ -160,7 +160,7 @@ class Decision:
 
     @property
     def headline(self) -> Component:
-        """The component that speaks for the claim in tables."""
+        """The component that tables show for the claim."""
         return headline(self.components)
 
 
@@ -201,8 +201,9 @@ def decide(
 
 
 def _after(earlier: Component, found: Component, *, settled: bool, bets: bool) -> Component:
-    """A component as it was decided, if that stays, or as it is found; with all that its `bets`
-    have won at either look."""
+    """A component as decided before if that still holds, else as found now; it keeps the best
+    `bets` of both looks.
+    """
     kept, other = found, earlier
     if settled and earlier.verdict is not Verdict.INCONCLUSIVE:
         kept, other = earlier, found
@@ -213,7 +214,7 @@ def _after(earlier: Component, found: Component, *, settled: bool, bets: bool) -
 
 
 def _both(kept: Interval, other: Interval) -> Interval:
-    """Intersect two intervals; return the first, if they do not overlap."""
+    """Intersect two intervals; return the first if they are disjoint."""
     low, high = max(kept.low, other.low), min(kept.high, other.high)
     return Interval(low, high) if low <= high else kept
 
@@ -248,7 +249,7 @@ def _asked(predict: Predict, cell: Cell) -> Any:
 
 
 def remembering(claim: Claim) -> Claim:
-    """The claim with controls planted and predictions kept, for looks work them out once."""
+    """The claim with its controls and predictions, worked out once for all looks."""
 
     def kept(predict: Predict | None) -> Any:
         if predict is None:

@@ -13,7 +13,8 @@ from recall_claims.model.errors import LedgerError
 
 
 def merge(sources: Sequence[Path], out: Path) -> int:
-    """Make a ledger of all blocks, draws and confirmations of others; return the number of blocks.
+    """Merge the blocks, attempts and confirmations of ledgers into a new one; return its number of
+    blocks.
 
     Blocks are named by all that their figures depend on, so a block in two ledgers is kept once,
     even if its figures differ by rounding. Probes of hunts, and blocks that were put aside, are

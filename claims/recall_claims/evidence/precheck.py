@@ -22,7 +22,7 @@ UNTENABLE = (ClaimError, ValueError, TypeError, KeyError)
 
 
 def check_text(claim: Claim) -> None:
-    """Refuse a claim for what is known of it before anything is predicted.
+    """Refuse a claim for faults that show before anything is predicted.
 
     A grid that is a function is not worked out, and rule and controls are not tried.
 
@@ -135,7 +135,7 @@ def _seeded(claim: Claim) -> list[str]:
 
 
 def _numbers(claim: Claim, tiers: Collection[str]) -> list[str]:
-    """Find replicates and blocks that make no sense in the tiers that have cells."""
+    """Find senseless numbers of replicates and blocks, in the tiers that have cells."""
     problems = [] if tiers else ["no cells in any tier"]
     for tier in tiers:
         first, last = claim.replicates.get(tier, (0, 0))
@@ -174,7 +174,7 @@ def _grid(claim: Claim, tier: str) -> list[str]:
 
 
 def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[Cell]) -> None:
-    """Refuse a control that was to change the prediction, and changes nothing."""
+    """Refuse a control that should change the prediction but does not."""
     right, changed = claim.predict, getattr(wrong.predict, "changes", None)
     if right is None or wrong.predict is None or changed is None or wrong.rule != claim.rule:
         return
@@ -187,7 +187,7 @@ def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[
 
 
 def _tried(claim: Claim, tier: str) -> list[str]:
-    """Find what rule, prediction or a control makes impossible in a tier's cells."""
+    """Find cells of a tier that rule, prediction or a control cannot handle."""
     points = claim.cells[tier]
     if not points:
         return []

@@ -1,4 +1,4 @@
-"""Functions developed here that a function calls, or may call, and seeds that these have fixed.
+"""Functions developed here that a function may call, and seeds fixed in them.
 
 They are read from the names in compiled code, so that too many may be found, seldom too few.
 """
@@ -19,11 +19,11 @@ SEEDED = (
     *("manual_seed", "Random", "seed"),
 )
 IDLE = ("PUSH_NULL", "PRECALL", "KW_NAMES", "CACHE", "NOP")
-"""Instructions that say nothing of an argument."""
+"""Bytecode instructions that do not describe an argument."""
 
 
 def reached(*starts: Any) -> set[types.FunctionType]:
-    """Functions that these may call, they themselves included."""
+    """These functions and all that they may call."""
     found, waiting = set[types.FunctionType](), [f for start in starts for f in _within(start)]
     while waiting:
         current = waiting.pop()
@@ -34,16 +34,16 @@ def reached(*starts: Any) -> set[types.FunctionType]:
 
 
 def names(function: types.FunctionType) -> set[tuple[str, str]]:
-    """Return the names by which a function is called, and those it uses of its module, each with
-    the module."""
+    """Return the names of a function, and the names of its module that it uses, each with the
+    module.
+    """
     home = function.__module__
     top = function.__qualname__.partition(".")[0]
     return {(home, name) for name in (top, *_names(function.__code__))}
 
 
 def fixed_seeds(start: Callable[..., Any]) -> list[str]:
-    """Find where functions that this one calls make generators of seeds that they themselves
-    fix."""
+    """Find where this function, or one that it calls, makes a generator from a fixed seed."""
     told = (
         f"{function.__module__}, line {line}"
         for function in reached(start)

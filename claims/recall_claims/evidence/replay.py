@@ -1,4 +1,4 @@
-"""Whether replicates are what verdicts take them for: independent, and the same when drawn again.
+"""Check that replicates are independent, and the same when drawn again.
 
 A rule believes that each replicate follows from its own generator and from nothing else. A function
 that draws a bias from `block.rngs[0]` for all, divides by the mean of its block, reads `np.random`,
@@ -30,11 +30,12 @@ TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 """Rounding tolerance, as a share of the largest figure. Products round by the size of their batch,
 and later steps enlarge the error. Figures that replicates share by mistake differ by more."""
 TRIED = 10
-"""Pairs that are simulated again: where only a sign is shared, one in two shows it."""
+"""Number of pairs to simulate again; a pair that shares only a sign shows it in half of all cases.
+"""
 LEAST = 2
-"""Pairs that are so in any case, and sets of strangers."""
+"""Least number of pairs to simulate again, and number of sets of strangers."""
 CHEAP = 0.2
-"""Seconds of a processor that further pairs may take, if a tenth of their block's is not more."""
+"""Processor seconds for further pairs, or a tenth of their block's if that is more."""
 
 Figures = Mapping[str, Array]
 Draw = Callable[[Sequence[int]], Figures | None]
@@ -87,7 +88,7 @@ def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | Non
 
 
 def pairs(count: int) -> Iterator[tuple[int, int]]:
-    """Pairs of indices of a block, the middle first; 0 is in none, which others may share with.
+    """Pairs of indices of a block, the middle first, without index 0, which others may share.
 
     >>> list(pairs(4))
     [(3, 1), (1, 2), (2, 3)]
@@ -98,7 +99,7 @@ def pairs(count: int) -> Iterator[tuple[int, int]]:
 
 
 def among_strangers(index: int, count: int, number: int) -> list[int]:
-    """A replicate of a block, at another place, and strangers at all others; `number` says which.
+    """A replicate of a block at another place, among strangers; `number` selects the set.
 
     >>> among_strangers(1, 4, 0)
     [7, 6, 1, 5]
@@ -110,7 +111,7 @@ def among_strangers(index: int, count: int, number: int) -> list[int]:
 def differing(
     claim: Claim, block: Figures, indices: Sequence[int], found: Figures | None
 ) -> list[int]:
-    """Return the replicates whose figures differ from `found` when they are simulated again.
+    """Simulate replicates again; return those whose figures differ from `found`.
 
     Rounding does not count, whether the floating-point type's or the rounding that an identity
     measures. Nor does a lack of memory.

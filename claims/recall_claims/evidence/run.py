@@ -43,7 +43,7 @@ class Settings:
     costs: Costs | None = field(default=None, compare=False, repr=False)
 
     def alpha_of_look(self, claim: Claim, alpha: float | None = None) -> float:
-        """Error probability of one look of a claim: of `alpha`, or of its slot of the budget."""
+        """Error probability of one look, from `alpha` or from the claim's slot of the budget."""
         if alpha is None:
             alpha = self.budget.per_claim(papers()[claim.source.paper])
         return claim.rule.alpha_of_look(alpha, claim.looks(self.tier))
@@ -67,7 +67,7 @@ class Outcome:
     reused: int = 0
     recomputed: Mapping[str, int] = field(default_factory=dict)
     divided: int = 0
-    """Blocks of this run that memory allowed only in parts."""
+    """Blocks of this run that had to be simulated in parts, for lack of memory."""
 
     @property
     def replicates(self) -> int:
@@ -77,7 +77,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A claim whose predictions are kept, so that nobody works them out twice.
+    """A claim that remembers its predictions.
 
     `registration`: of its declaration in the tier, or the name of the stream that it draws from.
     """
@@ -89,7 +89,7 @@ class Prepared:
     def of(
         cls, claim: Claim, tier: str, named: str | None = None, *, checked: bool = False
     ) -> Self:
-        """Prepare a claim, which draws from its registration's stream unless that is named.
+        """Prepare a claim, which draws from its registration's stream unless another is named.
 
         Raises:
             ClaimError: it is to be `checked`, and written wrongly in the tier.
@@ -102,7 +102,7 @@ class Prepared:
 
 
 def task_of(ready: Prepared, settings: Settings, cell: Cell, block: int) -> Task:
-    """A block of a claim, as this process would have it simulated."""
+    """A block of a claim, as this process would ask for it."""
     claim = ready.claim
     key = BlockKey(
         claim=claim.id,
@@ -239,11 +239,11 @@ class Running:
 
     @property
     def cut(self) -> bool:
-        """Whether the time limit leaves all blocks that it still misses."""
+        """Whether the time limit cuts off all blocks that are still missing."""
         return 0 < len(self.round.missing) == len(self.round.late)
 
     def put(self, key: BlockKey, result: BlockResult) -> None:
-        """Take a missing block; the last one of a look has it judged, and the next begins.
+        """Accept a missing block; after the last one, judge the look and begin the next.
 
         Raises:
             Exception: whatever rule and theory raise.

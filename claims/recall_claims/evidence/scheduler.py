@@ -21,11 +21,13 @@ from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
 from recall_claims.model.errors import ExecutorError, SimulationError, told
 
 AHEAD = 4.0
-"""Seconds of work, one task at least, that wait for each worker: the host may judge as long."""
+"""Seconds of queued work per worker, at least one task, so that workers are busy while claims are
+judged.
+"""
 DEEPEST = 64
 """Tasks that are queued for each worker at most."""
 TOGETHER = 0.05
-"""Seconds up to which short blocks travel together: to send one costs a few milliseconds."""
+"""Seconds of short blocks that are sent together, as each message costs milliseconds."""
 
 Begin = Callable[[], Running | None]
 Expected = tuple[str, float, float, Begin]
@@ -41,7 +43,7 @@ def run_claim(
     registered: str | None = None,
     alpha: float | None = None,
 ) -> Outcome:
-    """Run one claim to its verdict; raises what `Scheduler.run` does.
+    """Run one claim to its verdict; raises the errors of `Scheduler.run`.
 
     Args:
         claim: a claim that has cells in the tier asked for.
@@ -58,7 +60,7 @@ def run_claim(
 
 @dataclass(frozen=True)
 class Flight:
-    """Blocks of a claim that an executor has been given, and the seconds they may take there."""
+    """Blocks of a claim at an executor, with their expected seconds."""
 
     running: Running
     tasks: tuple[Task, ...]
@@ -67,7 +69,7 @@ class Flight:
 
 
 class Scheduler:
-    """Blocks go to the executor, results to ledger and claims; all of it in one thread.
+    """Sends blocks to the executor, and results to ledger and claims, all in one thread.
 
     Theorems come before exploratory claims, and of each the cheapest first, so that most verdicts
     are there early. The remaining path of a claim is a chain of blocks, one per look, that no
@@ -152,7 +154,7 @@ class Scheduler:
         self._expected = {claim: (path, begin) for claim, path, _, begin in longest_first[::-1]}
 
     def decided(self, claim: str) -> bool:
-        """Whether a claim has come to its verdict while others were waited for."""
+        """Whether a claim has reached its verdict during the wait for others."""
         return claim in self._open and not self._open[claim].round.missing
 
     def run(
@@ -194,7 +196,7 @@ class Scheduler:
             self._failed.pop(claim, None)
 
     def close(self) -> None:
-        """Stop workers, cancel what they have not begun, keep what they have done."""
+        """Stop workers; cancel the blocks not begun, and keep the finished ones."""
         try:
             if self._executor is not None and self.executor_name:
                 self._executor.shutdown(wait=True, cancel_futures=True)
@@ -207,7 +209,7 @@ class Scheduler:
                 self._ledger.close()
 
     def _submit(self, first: Running) -> None:
-        """Give the executor what it has room for: a suspect, else blocks of whose turn it is."""
+        """Fill the executor: with one suspect block, or else with blocks of the next claims."""
         try:
             while self._room(limited=first.settings.limit is not None):
                 if self._suspects:
@@ -225,11 +227,11 @@ class Scheduler:
 
     @property
     def _serial(self) -> bool:
-        """Whether a block runs as it is submitted: then none goes ahead of its claim's turn."""
+        """Whether a block runs while it is submitted, so that claims have to run in turn."""
         return isinstance(self.executor, executors.SerialExecutor)
 
     def _room(self, *, limited: bool) -> bool:
-        """Whether the executor is to be given more; under a time limit no block waits for another.
+        """Whether the executor has room; under a time limit no block is queued.
 
         It would begin nobody knows when.
         """
@@ -241,7 +243,7 @@ class Scheduler:
         return tasks < 2 * workers or (tasks < DEEPEST * workers and self._load < AHEAD * workers)
 
     def _in_turn(self, first: Running) -> Iterator[Running]:
-        """Claims for whose paths the run may have to wait, the longest first; then the cheapest.
+        """Claims in the order to start: those with long chains of blocks first, then the cheapest.
 
         Those that are expected are begun. The claim that is waited for goes first if nothing is
         known of it, and is all that a serial executor gets; but one of the last waits for others.
@@ -285,7 +287,7 @@ class Scheduler:
                 return
 
     def _rank(self, claim: str, path: float, long: float) -> tuple[int, float, str]:
-        """A claim's place in the queue, the first the least."""
+        """A claim's place in the queue; the least goes first."""
         path = self._known(claim, path)
         place = 2 if claim in self._last else 1
         return (0, -path, claim) if path >= long else (place, self._work.get(claim, 0.0), claim)
@@ -303,7 +305,7 @@ class Scheduler:
             self.told(running)
 
     def _packed(self, running: Running) -> tuple[Task, ...]:
-        """A block of a claim that may begin now, with more of them where they are short."""
+        """The next block of a claim, or several if they are short."""
         tasks, total = list[Task](), 0.0
         while total < TOGETHER and not (tasks and self._serial):
             task = running.next_block()
@@ -332,7 +334,7 @@ class Scheduler:
         future.add_done_callback(self._done.put)
 
     def _take(self, future: Future[Results], progress: Progress | None) -> None:
-        """Keep what a flight has brought, and give it to its claim, if that is still wanted."""
+        """Keep the results of a flight, and give them to the claim if it still wants them."""
         flight = self._flying.pop(future)
         running = flight.running
         self._load = self._load - flight.seconds if self._flying else 0.0
@@ -358,7 +360,7 @@ class Scheduler:
             self._fail(running, error)
 
     def _keep(self, flight: Flight, results: Results) -> None:
-        """Write blocks to the ledger, which refuses what is none; learn what they took.
+        """Write valid blocks to the ledger, and take note of their cost.
 
         Raises:
             SimulationError: a worker returned no evidence.
@@ -375,7 +377,9 @@ class Scheduler:
                 costs.learn(task.key, result.seconds)
 
     def _lost(self, flight: Flight, error: BrokenExecutor) -> None:
-        """The executor is gone: its blocks run again, one at a time, or have killed it and fail."""
+        """Handle a dead executor: run its blocks again one at a time, and fail a block that kills
+        it.
+        """
         first = flight.executor is self._executor  # to report it
         if first and self.executor_name:  # another can be started
             flight.executor.shutdown(wait=False, cancel_futures=True)
@@ -386,7 +390,7 @@ class Scheduler:
             self._suspects.append(flight)
 
     def _fail(self, running: Running, error: Exception) -> None:
-        """Keep the error for the claim's turn; blocks that nobody has begun are dropped."""
+        """Keep the error for the claim's turn, and drop the blocks that have not begun."""
         if not self._wanted(running):
             return
         self._failed[running.claim.id] = error

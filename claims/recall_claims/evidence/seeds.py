@@ -1,4 +1,4 @@
-"""Random streams named by what they are for: seed, claim, registration, cell, block, replicate.
+"""Random streams, named by seed, claim, registration, cell, block and replicate.
 
 Names are hashed with SHA-256, never with `hash()`, so a stream is the same in every process,
 on every platform and whatever else the suite runs.

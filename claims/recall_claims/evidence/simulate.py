@@ -25,7 +25,7 @@ from recall_claims.model.errors import SimulationError, told
 
 @dataclass(frozen=True)
 class Task:
-    """A block to simulate, in words that any worker process understands.
+    """A block to simulate, as plain data that any worker process can read.
 
     The key has the registration, which the process that judges has worked out: a worker predicts
     nothing.
@@ -97,12 +97,12 @@ def elsewhere(task: Task, result: BlockResult) -> None:
 
 
 def simulate_each(tasks: Sequence[Task]) -> list[BlockResult]:
-    """Simulate some blocks; this is what an executor's worker runs."""
+    """Simulate some blocks, in an executor's worker."""
     return [simulate(task) for task in tasks]
 
 
 def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
-    """Observables of a block, in as many parts as memory asks for."""
+    """Observables of a block, simulated in as many parts as memory requires."""
     key = task.key
     spans, parts = [slice(0, key.replicates)], []
     while spans:
@@ -133,7 +133,7 @@ def full_precision() -> None:
 
 
 def _generators(key: BlockKey, replicates: Iterable[int]) -> tuple[np.random.Generator, ...]:
-    """Generators of replicates of a block, new ones for every attempt, which uses them up."""
+    """New generators for replicates of a block; an attempt uses them up."""
     return replicate_generators(
         key.seed, key.claim, key.registration, key.cell, key.block, replicates
     )
@@ -236,7 +236,7 @@ def _claims(module: str) -> dict[str, tuple[Claim, str]]:
 
 @cache
 def versions() -> str:
-    """Name the versions, in addition to the code, that a block's last digits depend on."""
+    """Name the library versions on which a block's last digits depend."""
     return (
         f"python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, "
         f"torch {installed('torch')}"

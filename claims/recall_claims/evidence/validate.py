@@ -18,7 +18,7 @@ from recall_claims.evidence.block import (
 from recall_claims.judge.methods import Array
 
 ZERO = 1e-12
-"""Amount by which rounding may move a figure that is 0 but for rounding."""
+"""Largest figure that counts as rounding of 0."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 """Share of the largest figure by which rounding may move a figure on another processor."""
 

@@ -23,7 +23,7 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Verdict
 
 TURN, LEAST_TURN = 12.0, 2.0
-"""Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""
+"""Largest number of seconds for which a worker searches one claim at a time."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Confirmation:
 
 @dataclass
 class Trail:
-    """Progress of hunting one claim, in so many turns and seconds of searching.
+    """Progress of hunting one claim, with its turns and seconds.
 
     Attributes:
         why_not: why it cannot be hunted, or "".
@@ -76,7 +76,7 @@ class Trail:
 
 
 Watch = Callable[[Sequence[Trail], float], None]
-"""Function that is called with the trails and the seconds left after every turn."""
+"""Function to call after every turn, with the trails and the seconds left."""
 
 
 def why_not_hunted(claim: Claim) -> str:
@@ -103,7 +103,7 @@ def hunt(
     workers: int = 1,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Trail]:
-    """Search the regimes of claims, each for a turn on a worker, in rounds, until the time is up.
+    """Search the regimes of claims in rounds, a turn on a worker each, until the time is up.
 
     A claim whose violation is not shrunk yet has the next turn; once it is, it is confirmed at
     once. The searches cost no error probability; the j-th confirmation of the ledger has
@@ -159,7 +159,7 @@ def hunt(
 
 
 def _trail(claim: Claim, tables: HuntTables) -> Trail:
-    """Return the known probes of a claim as it is declared and predicted now."""
+    """Return the known probes of a claim's present declaration and predictions."""
     trail = Trail(claim, why_not_hunted(claim))
     if trail.why_not:
         return trail
@@ -172,7 +172,7 @@ def _trail(claim: Claim, tables: HuntTables) -> Trail:
 
 
 def _key(claim: Claim, probe: Probe) -> str:
-    """The probe's key, or "" where the regime, as it is now, draws no such point."""
+    """The probe's key, or "" if the present regime has no such point."""
     assert claim.regime is not None
     point = Cell(**probe.point)
     try:
@@ -201,7 +201,7 @@ def _confirm(
     executor: Executor,
     tables: HuntTables,
 ) -> None:
-    """Judge a violation that is shrunk; where it does not stand, it is settled for good.
+    """Judge a shrunk violation on fresh evidence, once and for all.
 
     A violation by t has to be confirmed twice, each time on fresh evidence at the whole level. On
     skewed data t errs more often than its level says; erring twice has the square of that

@@ -16,11 +16,11 @@ from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.regime import Regime
 
 DRAWN = 256
-"""Points that are drawn to climb from, in addition to the ends of all ranges."""
+"""Number of random starting points of climbs, in addition to the ends of all ranges."""
 STRIDES = (1, 4)
-"""Steps of a range by which one or two sizes move in a climb; they also go to its ends."""
+"""Steps of a range by which sizes move in a climb; they also jump to its ends."""
 Place = tuple[int, ...]
-"""A point: which step of its range each size is at."""
+"""A point, as the step of each size in its range."""
 
 
 def corners(regime: Regime, reachable: Callable[[Cell], bool], random: Random) -> Iterator[Cell]:
@@ -80,7 +80,7 @@ def _sum(a: Place, b: Place, sign: int) -> Place:
 def _vertices(
     ranges: Sequence[Sequence[float]], lies: Callable[[Place], bool], random: Random
 ) -> Iterator[Place]:
-    """The places that are furthest in some direction, of those that lie in a regime."""
+    """The points of a regime that are furthest in some direction."""
     known: dict[Place, bool] = {}
 
     def inside(place: Place) -> bool:

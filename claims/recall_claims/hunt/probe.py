@@ -23,18 +23,18 @@ LEVEL = 1e-6
 """Level at which a probe takes a point for a violation. It is stricter than a first confirmation: a
 search for the smallest failing point selects points with lucky evidence."""
 DOUBT = 0.16
-"""Level of the bounds that a search climbs by: an end a standard error away."""
+"""Level of the bounds that guide a climb, about one standard error wide."""
 BLOCK, DOUBLINGS = 16, 10
 MORE_LOOKS = 2
-"""Looks of a confirmation beyond the claim's own: bets ask for more replicates than t bounds."""
+"""Extra looks of a confirmation, as bets need more replicates than t bounds."""
 SECONDS = 3.0
 """Processor time, in seconds, after which a probe draws no more."""
 ERRORS = 4.9
-"""Standard errors from an edge at which LEVEL is passed."""
+"""Distance from an edge, in standard errors, at which LEVEL is reached."""
 
 
 def trials(claim: Claim) -> tuple[str, ...]:
-    """Return the names of the streams on which a violation has to stand."""
+    """Return the names of the streams on which a violation must be confirmed."""
     return ("hunt",) if claim.rule.exact else ("hunt", "again")
 
 
@@ -105,14 +105,14 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
 
 @dataclass(frozen=True)
 class _Seen:
-    """A probe so far, and the cells of which more replicates would show more."""
+    """A probe so far, and the cells whose further replicates would show more."""
 
     probe: Probe
     open_cells: tuple[str, ...]
 
 
 def _quick(rule: Rule) -> Rule:
-    """The rule with bounds that say something of few replicates, as good as they are."""
+    """The rule with approximate bounds that work for few replicates."""
     fields = {field.name for field in dataclasses.fields(rule)}
     if "method" in fields and isinstance(rule.method, Betting):
         # Types know no field that only some rules have.
@@ -129,6 +129,6 @@ def task(
     stream: str = TIER,
     replicates: int = BLOCK,
 ) -> Task:
-    """Return the task that simulates a block outside any run, on a stream of this name."""
+    """Return the task that simulates a block outside any run, on the named stream."""
     given = replace(claim, replicates={TIER: (replicates, replicates)}, block={})
     return task_of(Prepared(given, stream), Settings(TIER, seed, device), cell, block)

@@ -26,7 +26,7 @@ from recall_claims.model.cell import Cell
 from recall_claims.model.region import Verdict
 
 DRAWN, TRIES = 10, 200
-"""New points that are drawn at a time, and draws at most, as the regime may leave out many."""
+"""Number of new points to draw at a time, and of draws at most, as many may miss the regime."""
 BEST, NEIGHBOURS = 8, 20
 """Best points of all turns that are climbed from, and how many of their neighbours are tried after
 those that were drawn."""
@@ -34,12 +34,12 @@ PATIENCE = 1.0
 """Seconds of a claim's first probes, doubled every five turns up to SECONDS: cheap points come
 first. A probe that shrinks a violation, or looks at scarce evidence again, has all of them."""
 SMALL = 512
-"""Points that a regime may have at most for all of them to be tried."""
+"""Largest number of points of a regime that is tried completely."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Turn of a worker: a claim of a module to search, for so many seconds.
+    """Turn of a worker: a claim to search, and for how many seconds.
 
     Attributes:
         number: of earlier turns in this hunt.
@@ -80,7 +80,7 @@ class Catch:
 
 
 class TimeIsUp(BaseException):
-    """No error of a formula or a simulation, which would end one probe alone."""
+    """The end of the time; unlike an author's error, it ends the whole search."""
 
 
 def search(turn: Turn) -> Catch:
@@ -128,8 +128,7 @@ class _Search:
         self._end = time.monotonic() + turn.seconds
 
     def _height(self, one: Probe) -> float:
-        """Distance of its parameters from the first values, in units of each range's length, in
-        all."""
+        """Sum of distances of parameters from their first values, in lengths of their ranges."""
         ranges = self.regime.ranges.items()
         return sum(values.steps.index(one.point[n]) / len(values.steps) for n, values in ranges)
 
@@ -141,7 +140,7 @@ class _Search:
         return any(self._fails(Cell(**dict(zip(ranges, at, strict=True)))) for at in every)
 
     def corners(self, random: Random) -> bool:
-        """Try the corners that are not known; whether a violation is found."""
+        """Try the corners not tried yet; return whether a violation is found."""
         known = {Cell(**probe.point) for probe in self.turn.known.values()}
         found = corners(self.regime, lambda point: reachable(self.claim, point), random)
         return any(point not in known and self._fails(point) for point in found)
@@ -210,7 +209,7 @@ class _Search:
         return True
 
     def _probed(self, point: Cell, patience: float) -> Probe | None:
-        """Evidence at a point; None outside the regime and where something breaks down."""
+        """Evidence at a point; None outside the regime or if something breaks down."""
         turn = self.turn
         try:
             if not reachable(self.claim, point):
@@ -232,7 +231,7 @@ class _Search:
 
 
 def reachable(claim: Claim, point: Cell, *, cheap: bool = True) -> bool:
-    """Whether the cells that judge a point lie in the regime, and are cheap if they have to be.
+    """Whether the cells that judge a point lie in the regime, and are cheap enough.
 
     Test sizes may lie outside it: the theorem says at which of them a rate is critical.
 

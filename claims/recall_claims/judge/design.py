@@ -1,4 +1,4 @@
-"""Design before run: the amount of data that decides a claim.
+"""Work out, before a run, how much data will decide a claim.
 
 Every rule's intervals shrink as one over the square root of the replicates. So a pilot look, under
 another seed or from a baseline's record, shows what any later amount would have decided.

@@ -30,7 +30,7 @@ Array = npt.NDArray[np.float64]
 T = TypeVar("T")
 
 STAKES = np.append(np.geomspace(0.01, 0.9, 12), 1.0)
-"""Shares of the wealth that the bets put at risk, as in Betting's mixture."""
+"""Shares of the wealth that bets risk, as in Betting's mixture."""
 PARTS = np.append(np.full(12, 0.75 / 12), 0.25)
 """Part of the wealth that each stake has. Wealth that is staked whole is lost with a single
 replicate against it. It wins where all agree, and costs log(4/3) elsewhere, 2 per cent of the
@@ -42,7 +42,7 @@ logarithms of all stakes held at once, 3 MB."""
 
 
 ROUNDINGS = 64
-"""Error of a value after a few steps, in units in the last place of its type."""
+"""Error of a value after a few steps, in units of its last place."""
 
 
 def rounding(values: Array) -> float:
@@ -58,7 +58,7 @@ class Method(ABC):
     exact: ClassVar[bool] = False
     """Whether an interval misses as rarely as it says at any number of replicates."""
     anytime: ClassVar[bool] = True
-    """Whether it does so at all looks at once, if it is exact: looks then cost no part of alpha."""
+    """Whether an exact method stays so at all looks at once, so that looks share no alpha."""
     guarantee: ClassVar[str] = "By a method of its own, which does not say what it rests on."
 
     @abstractmethod
@@ -71,7 +71,7 @@ class Method(ABC):
         """
 
     def within(self, values: Array) -> Array:
-        """The values, if they are what the method was declared for but for rounding."""
+        """The values, corrected for rounding, if the method was declared for such values."""
         return values
 
     def of_mean(self, maps: Sequence[Callable[[float], float]]) -> Method:
@@ -124,7 +124,7 @@ class Betting(Method):
         return Interval(self.low + span * below, self.high - span * above)
 
     def log_wealths(self, values: Array, mean: float) -> tuple[float, float]:
-        """Logarithms of what bets on a mean above this one, and on one below, have come to.
+        """Log wealths of bets that the mean is above this value, and below it.
 
         The mean is shown to be above it at the level alpha when the first reaches log(1/alpha).
         """
@@ -156,7 +156,7 @@ class Betting(Method):
 
 @dataclass(frozen=True)
 class Student(Method):
-    """Student's t interval joined with Hall's, run at a part of the level that it is used at.
+    """The union of Student's t interval and Hall's, at a part of the nominal level.
 
     `spent` is that part; where values are few and skewed, it has to be smaller for the interval to
     err as rarely as stated.
@@ -216,7 +216,7 @@ class Student(Method):
 
 
 def heaviest(count: int) -> float:
-    """The share of the sum of squared deviations that one of `count` values may have under t."""
+    """Largest share of the squared deviations that one of `count` values may have under t."""
     return max(0.2, 6.4 / math.sqrt(count))
 
 
@@ -256,7 +256,7 @@ STUDENT = Student()
 
 
 def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None = None) -> float:
-    """Logarithm of the wealth of who bets that a mean exceeds `mean`, of (0, 1), or a bit less.
+    """Logarithm of the wealth of bets that a mean exceeds `mean` in (0, 1), rounded down.
 
     Args:
         values: distinct observations in [0, 1], or means of such that agree to 2^-10.
@@ -280,7 +280,7 @@ def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None =
 
 
 def kept(work: Callable[[Array, float], T]) -> Callable[[Array, float], T]:
-    """Keep up to 65,536 results by a digest of the data, which may be large, not with them.
+    """Remember up to 65,536 results by a digest of the data, without keeping the data.
 
     Looks ask again for cells that drew no more, and controls for all that the claim asked for.
     """
@@ -307,7 +307,7 @@ def _log_wealths(scaled: Array, target: float) -> tuple[float, float]:
 
 @kept
 def _lower(scaled: Array, alpha: float) -> float:
-    """The largest mean that these values in [0, 1] reject from below, to 1e-6 of it."""
+    """The largest mean that these values in [0, 1] show to be too small, to 1e-6 of it."""
     return math.exp(_log_lower(scaled, math.log(1 / alpha)))
 
 

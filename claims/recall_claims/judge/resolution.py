@@ -37,7 +37,7 @@ def _up_and_down(components: Sequence[Component]) -> float:
 
 
 def _centred(c: Component) -> Interval:
-    """The interval as it were if the estimate were what the theory says."""
+    """The interval as it would be if the estimate equalled the theory."""
     found, estimate = c.interval, c.estimate
     ends = c.region.low, c.region.high
     if not all(map(math.isfinite, ends)) or c.scale in ("share", "error"):

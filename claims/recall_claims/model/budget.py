@@ -1,4 +1,4 @@
-"""The error budget of a run, and the rule, fixed in advance, by which it is divided.
+"""The error budget of a run, and its division, fixed in advance.
 
 The rule controls the family-wise error rate of *one* run: the probability that it refutes any true
 claim. It is divided

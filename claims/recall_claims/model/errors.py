@@ -57,7 +57,7 @@ def about(claim: str) -> Iterator[None]:
 
 
 class ClaimError(ValueError):
-    """A claim is written wrongly: found at collection, before anything runs."""
+    """A claim is written wrongly; raised at collection, before anything runs."""
 
 
 class SimulationError(RuntimeError):
@@ -65,7 +65,7 @@ class SimulationError(RuntimeError):
 
 
 class OutOfTime(RuntimeError):
-    """Blocks are left that are not expected to end within the run's time limit."""
+    """The remaining blocks would exceed the run's time limit."""
 
 
 class LedgerError(RuntimeError):
@@ -77,4 +77,4 @@ class CheckError(ValueError):
 
 
 class ExecutorError(ValueError):
-    """The --executor option names no executor, or one that cannot be had."""
+    """The --executor option names no executor, or an unavailable one."""

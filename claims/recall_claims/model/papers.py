@@ -79,7 +79,7 @@ def papers() -> dict[str, Paper]:
 
 
 def is_paper(path: Path) -> bool:
-    """Whether this file is one that `add_paper` takes."""
+    """Whether this file is a paper for `add_paper`."""
     try:
         _read(path)
     except (OSError, ValueError):
@@ -158,7 +158,7 @@ def _read(path: Path) -> Paper:
 
 
 def _refuse_unfounded(data: _File, path: Path) -> None:
-    """Refuse statements that rest on unknown ones or in a circle on themselves, or lack a work."""
+    """Refuse statements that rest on unknown statements or on themselves, or that lack a work."""
     known = [statement.id for statement in data.statements]
     for statement in data.statements:
         unknown = [name for name in statement.rests_on if name not in known]

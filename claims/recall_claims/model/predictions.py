@@ -15,7 +15,7 @@ Point = Mapping[str, Any]
 """The parameters of a point, such as a cell."""
 Size = float | str | Callable[[Point], float]
 Stated = tuple[Size, str] | tuple[Size, str, Callable[[Point], bool]]
-"""A size, for what in words, and whether a point has it."""
+"""The size of an error, the points that it is for in words, and a test for such points."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -86,7 +86,7 @@ class Prediction:
 
     @property
     def regime(self) -> Regime | None:
-        """Return the regime in which it holds and keeps its errors; None is everywhere."""
+        """Return the regime where the formula holds to its stated errors; None for everywhere."""
         return self.stated_in() if callable(self.stated_in) else self.stated_in
 
     def region(self, point: Point | None = None) -> Region:

@@ -163,7 +163,7 @@ class Regime:
         return None if self.admits(point) else "its condition does not hold there"
 
     def draws(self, cell: Cell) -> bool:
-        """Whether a cell is one of those that a search draws from the regime."""
+        """Whether a search may draw this cell from the regime."""
         if cell.keys() != self.ranges.keys():
             return False
         steps = all(cell[name] in values.steps for name, values in self.ranges.items())
@@ -174,6 +174,6 @@ class Regime:
         return self.holds(self.filled(cell))
 
     def filled(self, cell: Cell) -> Cell:
-        """The cell, with the simplest value of each parameter that it leaves out."""
+        """The cell, completed by the simplest value of each missing parameter."""
         missing = {n: values.steps[0] for n, values in self.ranges.items() if n not in cell}
         return cell.replace(**missing)

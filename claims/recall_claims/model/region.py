@@ -1,4 +1,4 @@
-"""A claim is a region; evidence is an interval. The set logic that turns them into a verdict.
+"""Regions, intervals, and the verdict from comparing them.
 
 A theorem predicts that an estimand lies in a `Region` fixed before any simulation runs. The
 simulations give intervals for each `Component` of the estimand. Then
@@ -28,7 +28,7 @@ from recall_reports.record.values import Scale as Scale
 from recall_reports.record.values import Verdict as Verdict
 
 HAIR = 1e-12
-"""Relative distance beyond an edge at which rounding may put a value that is on it."""
+"""Relative distance by which rounding may move a value beyond an edge."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Region:
         return cls(centre - half_width, centre + half_width)
 
     def distance(self, low: float, high: float) -> float:
-        """Return how far `low` is below the region or `high` above it; negative where neither is.
+        """Return how far `low` is below the region or `high` above it; negative if neither is.
 
         It is in units of the region's width, or absolute where the region has one edge. The lower
         and upper end of an interval say how far it reaches out of the region; the upper and lower
@@ -87,11 +87,11 @@ class Interval:
             )
 
     def inside(self, region: Region) -> bool:
-        """Whether every value of the interval lies in the region, or on its edges."""
+        """Whether the interval lies in the region, edges included."""
         return not (self._beyond(region.low, self.low) or self._beyond(self.high, region.high))
 
     def disjoint(self, region: Region) -> bool:
-        """Whether no value of the interval lies in the region, or on its edges."""
+        """Whether the interval and the region, edges included, have no value in common."""
         return self._beyond(region.low, self.high) or self._beyond(self.low, region.high)
 
     @staticmethod
@@ -145,7 +145,7 @@ class Component:
 
 
 def headline(components: Sequence[Component]) -> Component:
-    """The component that speaks for all: of those that refute, if any do, the farthest outside.
+    """The component to show for all: the farthest outside, among refuting ones if there are any.
 
     Raises:
         ValueError: there is no component.

@@ -59,14 +59,14 @@ class Source:
 
 
 class Parametrised(Protocol[P_co]):
-    """A type that makes a value of a cell's parameters, and ignores those it does not know."""
+    """A type built from those of a cell's parameters that are its fields."""
 
     def of(self, parameters: Cell, /) -> P_co: ...
 
 
 @dataclass(frozen=True)
 class On:
-    """A law of theory as a prediction for cells; made by `on`."""
+    """A formula of theory as a prediction for cells; made by `on`."""
 
     law: Callable[..., Any]
     arguments: Callable[[Cell], tuple[tuple[Any, ...], dict[str, Any]]]
@@ -80,7 +80,7 @@ class On:
 
     @property
     def entry(self) -> Prediction | None:
-        """The law in the registry of predictions, or None."""
+        """The formula's entry in the registry of predictions, or None."""
         return registered(self.law)
 
 
@@ -89,7 +89,7 @@ def on(law: Callable[..., Any], /, **fixed: Any) -> On: ...
 @overload
 def on(problem: Parametrised[Any], law: Callable[..., Any], /, **fixed: Any) -> On: ...
 def on(problem: Any, law: Callable[..., Any] | None = None, /, **fixed: Any) -> On:
-    """A law of theory as the prediction for a cell.
+    """A formula of theory as the prediction for a cell.
 
     ``on(Problem, law)`` predicts ``law(Problem.of(cell))``; ``on(law)`` passes the cell's
     parameters that the law takes by name. ``fixed`` are arguments that are the same in every cell.

@@ -38,7 +38,7 @@ from recall_reports.record.text import clean, cleaned
 
 REPORT = "claims-report"
 SHORT = 10.0
-"""Seconds of blocks below which to start processes takes longer than they spare."""
+"""Seconds of blocks below which starting processes does not pay."""
 LATE = (
     "claims were met while collecting, too late for their options and report: name the folder that "
     "has them (`pytest {}`), or have every run load the plugin: `addopts = -p "
@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the options; a senseless one ends the run here."""
+    """Read the options; a senseless option ends the run here."""
     if not hasattr(config.option, "dry_run"):  # before pytest 9.2, late options have no values
         raise pytest.UsageError(LATE.format("FOLDER"))
     try:
@@ -77,7 +77,7 @@ def pytest_cmdline_main() -> Generator[None, object, object]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Give every xdist worker the controller's seed (it may be fresh) and the time left."""
+    """Give every xdist worker the controller's seed, which may be fresh, and the time left."""
     state = node.config.stash[SESSION]
     node.workerinput["claims_seed"] = state.settings.seed
     node.workerinput["claims_seconds_left"] = state.left
@@ -99,7 +99,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
 
 @pytest.hookimpl(tryfirst=True)  # before -k leaves claims out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Ids are unique, and the error budget has a slot for every claim."""
+    """Check that ids are unique, and that the error budget has a slot for every claim."""
     found = [item for item in items if isinstance(item, ClaimItem)]
     claims = config.stash[SESSION].collected = [item.claim for item in found]
     _refuse_uncounted(config, {claim.module for claim in claims})
@@ -119,7 +119,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _refuse_uncounted(config: pytest.Config, modules: Iterable[str]) -> None:
-    """Refuse plugins on which evidence depends, though its key does not name them."""
+    """Refuse plugins that affect evidence although its key does not name them."""
     plugins = [p for _, p in config.pluginmanager.list_name_plugin() if isinstance(p, ModuleType)]
     names = [p.__name__ for p in plugins if Path(p.__file__ or "").name != "conftest.py"]
     for plugin in (name for module in modules for name in uncounted(module, names)):
@@ -179,14 +179,14 @@ def _properties(entry: ClaimRow) -> list[tuple[str, object]]:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Have the records collected, in the process that writes the report."""
+    """Collect the records, in the process that writes the report."""
     config = session.config
     state = config.stash[SESSION]
     config.pluginmanager.register(state.report, REPORT)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Number the claims, announce them to the scheduler, and say how far they are."""
+    """Number the claims, announce them to the scheduler, and show progress."""
     config = session.config
     ahead = [item for item in session.items if isinstance(item, ClaimItem)]
     for place, item in enumerate(ahead):
@@ -216,7 +216,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_report_teststatus(
     report: pytest.TestReport, config: pytest.Config
 ) -> Generator[None, tuple[str, str, str], tuple[str, str, str]]:
-    """Spare the dots of claims whose names and verdicts are printed as they are found."""
+    """Print no dots for claims, whose names and verdicts are printed instead."""
     category, letter, word = yield
     progress = config.stash[SESSION].progress
     named = progress is not None and progress.names and hasattr(report, "claim_record")
@@ -224,7 +224,7 @@ def pytest_report_teststatus(
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Say what this run will do."""
+    """Describe this run."""
     state = config.stash[SESSION]
     settings = state.settings
     line = (
@@ -238,7 +238,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
-    """Hunt if that is asked for, stop the workers and write the report."""
+    """Hunt if asked to, stop the workers and write the report."""
     gc.freeze()  # pytest collects five times at its end
     state = session.config.stash[SESSION]
     seconds = min(state.asked.hunt, state.left)
@@ -314,7 +314,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
 
 
 def _sooner(config: pytest.Config) -> str:
-    """Say how the same claims would have been judged sooner, if processes were no help."""
+    """Suggest a faster way to judge the same claims, if processes did not help."""
     state = config.stash[SESSION]
     if getattr(config.option, "numprocesses", None):
         return "without -n, --executor auto spreads the blocks of all claims over all cores"

@@ -15,7 +15,7 @@ def drawn(entry: ClaimRow) -> dict[str, int]:
 
 
 class Baseline:
-    """An earlier report; nothing is known where there is no file.
+    """An earlier report, empty if there is no file.
 
     Attributes:
         commit: that it was made at; None if nothing says so.

@@ -13,9 +13,9 @@ from recall_claims.evidence.reach import names, reached
 from recall_claims.model.predictions import predictions
 
 Name = tuple[str, str]
-"""A module, and what it calls a function, a class or a constant."""
+"""A module, and the name of a function, class or constant in it."""
 SHOWN = 8
-"""Edited formulas, or claims, that are named."""
+"""Largest number of edited formulas, or claims, to name."""
 
 
 class Edits:
@@ -39,7 +39,7 @@ class Edits:
 
     @cached_property
     def names(self) -> set[Name]:
-        """Return the names that are edited, added or gone."""
+        """Return the edited, added and removed names."""
         return self._since(self.commit)
 
     def _since(self, commit: str) -> set[Name]:
@@ -56,8 +56,7 @@ class Edits:
         return found
 
     def of(self, *starts: object) -> set[Name]:
-        """Return the edited ones among functions that these may call, and among the names they
-        use."""
+        """Return the edited functions that these may call, and the edited names that they use."""
         if not self.names:
             return set()
         return self.names.intersection(*[set().union(*map(names, reached(*starts)))])
@@ -131,7 +130,7 @@ def _tiers(claim: Claim) -> str:
 
 
 def listed(texts: Iterable[str]) -> str:
-    """Up to some of these, and how many more there are."""
+    """The first of these names, and the number of the others."""
     found = sorted(texts)
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return f"{', '.join(found[:SHOWN])}{more}"

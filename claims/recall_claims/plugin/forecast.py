@@ -47,19 +47,19 @@ class Forecast:
         }
 
     def seconds(self, claim: Claim, blocks: Mapping[str, int]) -> float | None:
-        """Seconds of one core for so many blocks of each cell; None if nothing is known."""
+        """Seconds of one core for these blocks of each cell; None if nothing is known."""
         size = claim.block_size(self.settings.tier)
         return self._total(claim.id, {cell: size * count for cell, count in blocks.items()})
 
     def at_hand(self, claim: str, registration: str, code: str | None = None) -> dict[str, int]:
-        """Blocks of each cell that the ledger has for this run; of any code, if none is given."""
+        """Blocks of each cell in the ledger for this run, or of any code if none is given."""
         ledger, seed = self.costs.ledger(), self.settings.seed
         if ledger is None:
             return {}
         return ledger.counts(claim, registration, seed, self.costs.device, versions(), code)
 
     def ahead(self, claims: Iterable[str]) -> dict[str, float]:
-        """Seconds of one core that claims of the baseline will take, if they are as they were.
+        """Seconds of one core that the baseline's claims will take, if unchanged.
 
         Nothing is predicted for it: the ledger is looked up by the baseline's registration.
         """
@@ -84,13 +84,13 @@ def folded(text: str, width: int) -> list[str]:
 
 
 def write(reporter: Any, text: str, **style: bool) -> None:
-    """Have pytest's reporter write a text, folded to the terminal's width."""
+    """Print a text through pytest's reporter, folded to the terminal's width."""
     for line in folded(text, reporter._tw.fullwidth):
         reporter.write_line(line, **style)
 
 
 class ProgressLine:
-    """Progress of a run: claims decided of all, claims that fail, and the time left.
+    """Progress of a run: claims decided, claims that fail, and the time left.
 
     On a terminal it is one live line, with the block that has come in last. Elsewhere, such as in a
     log, it is a line every minute. Verdicts are printed as they are found, if `names` says so.
@@ -125,7 +125,7 @@ class ProgressLine:
         self._task = self._progress.add_task("", total=claims, told=self.sentence)
 
     def __call__(self, claim: str, look: int, done: int, wanted: int) -> None:
-        """Show that `done` of the look's `wanted` blocks are there."""
+        """Show that `done` of the look's `wanted` blocks are finished."""
         if self._console.is_terminal:
             text = f"{claim}, round {look}, {done}/{wanted} blocks"
             self._progress.update(
@@ -138,7 +138,7 @@ class ProgressLine:
 
     @property
     def sentence(self) -> str:
-        """Say how far the run is."""
+        """Show the progress of the run."""
         fail = f"{len(self._failing) or 'none'} fail{'s' * (len(self._failing) < 2)}"
         told = f"{len(self._done)} of {self._claims} claims decided, {fail}"
         if not self._known:
@@ -147,7 +147,7 @@ class ProgressLine:
         return f"{told}; about {f'{left / 60:.0f} min' if left > 90 else f'{left:.0f} s'} left"
 
     def decided(self, claim: str, told: str = "", *, passes: bool) -> None:
-        """Count a claim that has come to its verdict, and print its verdict."""
+        """Count a decided claim, and print its verdict."""
         if self.names:
             self._console.print(Text(told), soft_wrap=True)
         self._done.add(claim)
@@ -156,7 +156,7 @@ class ProgressLine:
             self._failing.add(claim)
 
     def finish(self, claim: str) -> None:
-        """Take the line away, so that pytest can print what has become of a claim."""
+        """Remove the line, so that pytest can print the outcome of a claim."""
         self._done.add(claim)
         self._ahead.pop(claim, None)
         self._stop()

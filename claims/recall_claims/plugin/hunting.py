@@ -16,13 +16,13 @@ from recall_claims.plugin.session import ClaimSession
 from recall_reports import record
 
 SHOWN = 400
-"""Points of a claim that the record keeps: the nearest to a violation."""
+"""Number of a claim's points that the record keeps, nearest to a violation first."""
 REFUSALS = 8
-"""Texts that it keeps of why points were refused, the most frequent first."""
+"""Number of reasons for refused points that the record keeps, most frequent first."""
 
 
 def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
-    """Hunt the claims that did not fail, and put what was found into their records.
+    """Hunt the claims that did not fail, and add the findings to their records.
 
     Returns:
         How many claims a confirmed violation has refuted.
@@ -46,7 +46,7 @@ def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
 
 
 def progress(trails: Sequence[Trail], left: float) -> str:
-    """The live line: points tried, the worst so far, the time left."""
+    """Show points tried, the worst so far, and the time left, in the live line."""
     text = f"hunting: {sum(len(trail.probes) for trail in trails)} points, "
     found = [(t.worst.discrepancy, t.claim.id) for t in trails if t.worst is not None]
     if found:
@@ -81,7 +81,7 @@ def recorded(trail: Trail) -> record.Hunt:
 
 
 def _overturned(entry: record.ClaimRow, trail: Trail) -> bool:
-    """Make a claim REFUTED that a confirmed violation refutes; whether it then fails."""
+    """Mark a claim with a confirmed violation as REFUTED; return whether it then fails."""
     if trail.confirmation is None:
         return False
     outcome = trail.confirmation.outcome

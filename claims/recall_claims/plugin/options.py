@@ -71,9 +71,9 @@ VALUED = {
         "10m, 1h (on all cores, whatever -n is)",
     ),
 }
-"""Options with a value: its default, its kind or all that it may be, and what it does."""
+"""Options with a value: default, kind or allowed values, and effect."""
 CHOICES = {"--tier": TIERS, "--dry-run": ("", "plan", "pilot")}
-"""All that these may be."""
+"""The allowed values of a kind."""
 PATHS = tuple(name for name, (_, kind, _) in VALUED.items() if kind in ("FILE", "DIR"))
 
 
@@ -130,7 +130,7 @@ def add(parser: pytest.Parser) -> None:
 
 
 def _correct(parser: pytest.Parser) -> None:
-    """Have pytest answer an option that is not there in a sentence, with the nearest that is."""
+    """Make pytest answer an unknown option in one sentence, with the nearest option."""
     parse = parser.parse
 
     def corrected(*given: Any, **more: Any) -> Any:

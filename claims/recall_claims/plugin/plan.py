@@ -24,10 +24,10 @@ from recall_reports import phrases
 
 HEADERS = ("cells", "replicates", "in ledger", "to draw", "seconds", "needed")
 SLIM = ("replicates", "to draw", "seconds", "needed")
-"""Columns of a pilot on terminals narrower than WIDE: names do not break."""
+"""Columns of a pilot's table on terminals narrower than WIDE."""
 WIDE = 100
 PILOT = 128
-"""Replicates of a pilot, at least: of fewer, t intervals are far wider than their number says."""
+"""Least number of replicates of a pilot; with fewer, t intervals are too wide to extrapolate."""
 
 
 def print_plan(
@@ -77,7 +77,7 @@ def print_plan(
 
 
 def _expected(one: Claim, forecast: Forecast) -> tuple[int, int, float | None]:
-    """Return the blocks that the ledger has of a claim, those to draw, and their seconds.
+    """Return a claim's blocks in the ledger, the blocks to draw, and their seconds.
 
     Raises:
         ClaimError: it is written wrongly.
@@ -93,7 +93,7 @@ def _expected(one: Claim, forecast: Forecast) -> tuple[int, int, float | None]:
 
 
 def _needed(claim: Claim, forecast: Forecast) -> str:
-    """Replicates of a cell that decide a claim, if its theory is right, and their seconds.
+    """Replicates per cell that decide a claim if its theory is right, and their seconds.
 
     Cells that were decided early have fewer: the number is the largest cell's.
     """
@@ -124,7 +124,7 @@ def _needed(claim: Claim, forecast: Forecast) -> str:
 
 
 def _piloted(claim: Claim, settings: Settings) -> tuple[Sequence[Component], int]:
-    """Components of a pilot, on random numbers that no verdict uses, and its replicates."""
+    """Components of a pilot on random numbers that no verdict uses, and its replicates."""
     tier, block = settings.tier, claim.block_size(settings.tier)
     level = settings.alpha_of_look(claim)
     count = -(-max(PILOT, claim.replicates[tier][0]) // block) * block

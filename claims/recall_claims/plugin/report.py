@@ -24,7 +24,7 @@ from recall_reports.record.errors import ReportError
 from recall_reports.record.files import load
 
 LIMIT = "time: "
-"""First word of the reason of a claim that a time limit stops."""
+"""First word of the reason why a time limit stops a claim."""
 
 
 @dataclass(eq=False)
@@ -98,7 +98,7 @@ class RunReport:
         return found
 
     def write(self) -> bool:
-        """Write it; whether that worked. If not, `write_error` says what is missing and why."""
+        """Write the report; return whether that worked. If not, `write_error` says why."""
         from recall_reports.write import write  # what it loads, collecting needs not
 
         if self.beside is not None and (left_out := self._left_out()):
@@ -114,7 +114,7 @@ class RunReport:
         return not self.write_error
 
     def _left_out(self) -> int:
-        """Claims of the report in the folder that this run has not come to, though they exist."""
+        """Claims in the folder's report that exist but that this run has not reached."""
         try:
             there = load(self.folder / "report.json").claims
         except ReportError:  # nothing to lose
@@ -128,7 +128,7 @@ class RunReport:
         )
 
     def whole(self) -> Record:
-        """All of it, claims ordered by paper, file and id."""
+        """The whole record, with claims ordered by paper, file and id."""
         name, self.no_commit = commit(self.root)
         return recording.suite(
             self.settings,
@@ -163,7 +163,7 @@ def commit(root: Path) -> tuple[str | None, str]:
 
 
 def put_aside(record: Record) -> Iterator[str]:
-    """Name each claim of which the ledger had blocks that are no evidence."""
+    """Name each claim with invalid blocks in the ledger."""
     for claim in record.claims:
         whys = claim.blocks.recomputed.items()
         count = sum(count for why, count in whys if why.startswith(DAMAGED))

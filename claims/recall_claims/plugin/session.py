@@ -83,7 +83,7 @@ class ClaimSession:
         self._root, self._called_from = root, config.invocation_params.dir
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRow | None:
-        """The record of a claim that has nothing to run here; None if it runs."""
+        """The record of a claim with nothing to run here; None if it runs."""
         if self.store.decided(claim.id):
             return None
         if self.left < 0:
@@ -98,7 +98,7 @@ class ClaimSession:
         return math.inf if limit is None else limit - time.monotonic()
 
     def cut(self, claim: Claim, file: str) -> ClaimRow:
-        """The record of a claim that the time limit has cut: it has no verdict."""
+        """The record of a claim that the time limit stopped, without a verdict."""
         reason = f"{LIMIT}{self.asked.limit_text} did not suffice"
         tier = self.settings.tier
         if claim.cells_known(tier) and tier in claim.cells:  # no grid is worked out for it
@@ -159,7 +159,7 @@ class ClaimSession:
         return Edits(self._root, self.baseline.commit, self.collected)
 
     def since(self, claim: Claim) -> str:
-        """Say what is edited of a claim since it came out as expected, or since the last commit."""
+        """Name the edits of a claim since it came out as expected, or since the last commit."""
         earlier = self.baseline.decided.get(claim.id)
         passed = earlier is not None and earlier.outcome == "passed"
         told = passed or self.edits.of(claim.predict, claim.observe)
@@ -176,12 +176,12 @@ class ClaimSession:
         return structs.replace(entry, replay=text)
 
     def finish(self, claim: Claim) -> None:
-        """The claim is done, or has come to no verdict: take the live line away."""
+        """Remove the live line when a claim ends, with or without a verdict."""
         if self.progress is not None:
             self.progress.finish(claim.id)
 
     def paper(self, claim: Claim) -> Any:
-        """The record of a claim's paper in plain types; None if this process has given it."""
+        """The record of a claim's paper in plain types; None if this process already gave it."""
         if claim.source.paper in self._papers:
             return None
         self._papers.add(claim.source.paper)

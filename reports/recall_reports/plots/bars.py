@@ -43,7 +43,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Sharpness:
-    """Distance of an estimate from theory, and the error that would have been noticed, in percent.
+    """Distance of an estimate from theory, and the noticeable error, in percent.
 
     The axis is logarithmic, from LEAST to MOST; None is unknown.
     """
@@ -53,7 +53,7 @@ class Sharpness:
 
 
 def sharpness(claim: ClaimRow) -> Sharpness | None:
-    """The row of a claim on the axis that all claims share; None of one that was not judged."""
+    """The row of a claim on the axis that all claims share; None if it was not judged."""
     if claim.head is None:
         return None
     off = opening.distance(claim.rule.scale, claim.head)
@@ -70,7 +70,7 @@ def _share(error: float | None) -> float | None:
 def bars(
     findings: Sequence[ComponentRow], usual: Sequence[Range | None] = (), *, log: bool = False
 ) -> list[Bar]:
-    """One bar for each finding; with `log` the scale is logarithmic where all is positive.
+    """One bar for each finding; with `log` the scale is logarithmic if all values are positive.
 
     `usual` are the intervals of the usual analysis.
     """

@@ -25,7 +25,7 @@ Point = tuple[float, float]
 
 @dataclass
 class Axis:
-    """One axis; ticks and ends that are not set are made to fit what was `seen` on it.
+    """One axis; unset ticks and ends are fitted to the values `seen` on it.
 
     `names` are written at the ticks instead of their values.
     """
@@ -86,7 +86,9 @@ def _even(low: float, high: float) -> list[float]:
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times each power of ten between 10^low and 10^high; powers alone if too many."""
+    """Choose 1, 2 and 5 times each power of ten from 10^low to 10^high, or powers alone if too
+    many.
+    """
     powers = range(math.ceil(low), math.floor(high) + 1)
     found = [part * 10.0**p for p in range(math.floor(low), math.ceil(high)) for part in (1, 2, 5)]
     found = [value for value in found if low <= math.log10(value) <= high]
@@ -142,7 +144,7 @@ class Chart:
     marks: list[Mark] = field(default_factory=list)
 
     def add(self, mark: Mark) -> None:
-        """Draw a mark; an axis whose ends are not set has room for it."""
+        """Draw a mark, and make room for it on an axis whose ends are not set."""
         self.marks.append(mark)
         self.x.seen += mark.xs
         self.y.seen += [*mark.ys, *(end for ends in mark.whiskers for end in ends)]

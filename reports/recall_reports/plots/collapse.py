@@ -42,7 +42,7 @@ def _departures(claim: ClaimRow, control: str) -> list[float]:
 
 
 def _unit(claim: ClaimRow, cell: CellRow, control: str | None = None) -> float | None:
-    """The critical value of a cell's series: the theory's, or what a control puts in its place.
+    """The critical value of a cell's series, by the theory or by a control.
 
     Only rules that locate one have controls that predict one.
     """

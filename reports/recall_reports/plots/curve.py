@@ -91,7 +91,7 @@ def _critical_values(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x:
 
 
 def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> int:
-    """Shade where the crossings of a series are, up to its last point where an end is open.
+    """Shade the brackets of a series' crossings, up to its last point if an end is open.
 
     Returns how many were shaded.
     """
@@ -124,7 +124,7 @@ def _slope(chart: Chart, group: Series, x: str, exponent: float) -> None:
 
 @dataclass
 class Wrong:
-    """The wrong theories that a plot draws for one series, and those that lie beyond its axis."""
+    """The wrong theories that a plot draws for one series, and names of those beyond its axis."""
 
     where: str
     values: list[float] = field(default_factory=list)
@@ -142,7 +142,7 @@ def _controls(
     plot: Plot,
     heights: Sequence[float],
 ) -> Wrong:
-    """Draw planted wrong theories in grey, for the series that they leave farthest.
+    """Draw planted wrong theories in grey, each for the series where it differs most.
 
     Critical values make no curve.
     """
@@ -177,7 +177,7 @@ def _controls(
 
 
 def _under(cells: Sequence[CellRow], control: str) -> Heights:
-    """The cells with a control's prediction; none where it is the theory's in all of them."""
+    """The cells with a control's prediction; none if it equals the theory's in all of them."""
     found = predicted(cells, control)
     return found if any(wrong != cell.predicted for cell, wrong in found) else []
 

@@ -46,7 +46,7 @@ class Drawn:
 
 
 def figures(record: Record, analyses: Analyses) -> list[Drawn]:
-    """The figures of a record's papers, as far as it has their claims; bars are 95% intervals."""
+    """The figures of a record's papers whose claims it has; bars are 95% intervals."""
     claims = {claim.id: claim for claim in record.claims}
     found = []
     for paper in record.papers:
@@ -64,7 +64,7 @@ def figures(record: Record, analyses: Analyses) -> list[Drawn]:
 
 
 def _bars(usual: set[bool]) -> str:
-    """Name what bars are; `usual` says whether the bars of a figure are 95% intervals."""
+    """Explain the bars; `usual` says whether the bars of a figure are 95% intervals."""
     kinds = ["95% intervals"] * (True in usual) + ["intervals of the verdicts"] * (False in usual)
     return f"Bars: {' and '.join(kinds)}." if kinds else ""
 
@@ -75,7 +75,9 @@ def _curves(
     chosen: Sequence[tuple[ClaimRow, Chosen]],
     analyses: Analyses,
 ) -> set[bool] | None:
-    """Draw theory's curves and simulation's dots; return what `_bars` takes, None without dots."""
+    """Draw theory's curves and simulation's dots; return the argument of `_bars`, None without
+    dots.
+    """
     usual: set[bool] = set()
     heights: list[float] = []
     xs: list[float] = []

@@ -1,4 +1,4 @@
-"""Names of curves next to them, where they hide neither a point nor another curve."""
+"""Names of curves, placed where they hide neither a point nor another curve."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -72,7 +72,7 @@ def place(
 
 
 def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box]]:
-    """Places next to a curve for its name, from its end on: the spot, the anchor and the box."""
+    """Places for a curve's name, starting at its end: the spot, the anchor and the box."""
     wide = LETTER * len(text)
     for x, y in along(curve)[::-EACH]:
         for side, (right, down) in SIDES.items():

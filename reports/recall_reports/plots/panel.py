@@ -22,7 +22,7 @@ LETTER, ROW = 5.5, 15.0  # width of a character, on average, and height of a row
 
 
 def _star(corners: int, turn: float, outer: float, inner: float = 0.0) -> list[Point]:
-    """Corners at a distance from the middle, clockwise from the top; between them `inner` ones."""
+    """Corners of a polygon, or of a star with `inner` ones in between, clockwise from the top."""
     distances = [outer, inner] if inner else [outer]
     number = corners * len(distances)
     angles = [math.radians(turn + 360 * index / number) for index in range(number)]
@@ -59,14 +59,14 @@ Place = Callable[[float], float]
 
 @dataclass(frozen=True)
 class Panel:
-    """One drawn panel: its SVG and the sentence that says how to read it."""
+    """One drawn panel: its SVG and the sentence that explains it."""
 
     svg: Markup
     caption: str
 
 
 def draw(paint: Painter, claim: ClaimRow, plot: Plot) -> Panel:
-    """Let `paint` fill a chart and return the caption; the panel of both."""
+    """Return the panel of a chart that `paint` fills, with the caption that `paint` returns."""
     chart = Chart()
     caption = paint(chart, claim, plot)
     return Panel(svg(chart, caption), caption)

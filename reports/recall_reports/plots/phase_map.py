@@ -73,7 +73,7 @@ def _disagrees(cell: CellRow) -> bool:
 def _point(
     chart: Chart, place: tuple[float, float], cell: CellRow, wider: float, colour: str
 ) -> None:
-    """One cell: a disc, and a box where theory and data differ, larger around others."""
+    """Draw one cell as a disc, with a box where theory and data differ."""
     xs, ys = [place[0]], [place[1]]
     chart.add(Mark("dots", colour, xs, ys, "o", 12 + wider))
     if _disagrees(cell):

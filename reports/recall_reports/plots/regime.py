@@ -1,4 +1,4 @@
-"""The points of a regime that a hunt has tried, over the two parameters that show most."""
+"""The points of a regime that a hunt has tried, over the two most telling parameters."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from recall_reports.record import ClaimRow, Point
 from recall_reports.record.values import Plot
 
 WIDE = 8
-"""Ratio of the ends from which an axis is logarithmic."""
+"""Ratio of the ends above which an axis is logarithmic."""
 
 
 def telling(points: list[Point]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ class Series:
 
 
 def series(claim: ClaimRow, plot: Plot) -> list[Series]:
-    """The cells of a claim, grouped as its plot says and ordered along its x (if they have it).
+    """The cells of a claim that have its plot's x, grouped as the plot says and ordered along x.
 
     A label names only the parameters in which the groups differ.
     """
@@ -128,8 +128,7 @@ def bounds(cells: Iterable[CellRow]) -> list[float]:
 
 
 def near(values: list[float], others: list[float]) -> list[float]:
-    """Return the values of `others` near enough to `values`, the data and theory, to share their
-    axis."""
+    """Return those of `others` that are near enough to `values` to share their axis."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     reach = max(high - low, 0.5 * abs(high), 0.5 * abs(low))
     kept = [v for v in others if low - reach <= v <= high + reach]
@@ -137,7 +136,7 @@ def near(values: list[float], others: list[float]) -> list[float]:
 
 
 def padded(low: float, high: float, share: float) -> tuple[float, float]:
-    """Both ends, each farther out by this share of the distance between them."""
+    """Both ends, each moved outwards by this share of their distance."""
     margin = share * (high - low) or share * abs(high) or 1.0
     return low - margin, high + margin
 
@@ -155,7 +154,7 @@ def scale_axis(axis: Axis, values: Iterable[float], *, log: bool, at_values: boo
 
 
 def _apart(values: Sequence[float], *, log: bool) -> bool:
-    """Whether tick labels at these values would not run into one another."""
+    """Whether tick labels at these values have room."""
     places = [math.log(value) if log else value for value in values]
     gaps = [after - before for before, after in itertools.pairwise(places)]
     return min(gaps) > 0.1 * (places[-1] - places[0])

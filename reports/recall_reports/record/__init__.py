@@ -25,9 +25,10 @@ from recall_reports.record.values import finite as finite
 VERSION: Final = "recall-claims/4"
 
 ID: Final = r"^[A-Za-z0-9_]+\.[A-Za-z0-9._-]+(?![\s\S])"
-"""An id of a claim: with a dot in its first word, as no id of the page's own has."""
+"""The pattern of a claim's id: the dot in its first word sets it apart from the page's other ids.
+"""
 NAME: Final = r"^[!-~]([ -~]*[!-~])?(?![\s\S])"
-"""Other names by which things are found: in ASCII, so that none has a twin or goes on unseen."""
+"""The pattern of other names: ASCII, so that no two names look alike."""
 Name = Annotated[str, Meta(pattern=NAME)]
 Count = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
@@ -59,7 +60,7 @@ class ComponentRow(Struct, kw_only=True):
 
     @property
     def shown(self) -> Range:
-        """The ends that its verdict rests on."""
+        """The ends on which the verdict rests."""
         return self.interval if self.verdict == "REFUTED" else self.one_sided
 
 
@@ -143,7 +144,7 @@ class Point(Struct, kw_only=True):
 
 
 class Confirmed(Struct, kw_only=True):
-    """A violation, judged on fresh evidence: the `number`-th that the ledger ever confirmed."""
+    """A violation judged on fresh evidence, the `number`-th confirmation of its ledger."""
 
     params: Parameters
     number: Annotated[int, Meta(ge=1)]
@@ -239,7 +240,7 @@ class ClaimRow(Struct, kw_only=True):
 
     @property
     def head(self) -> ComponentRow | None:
-        """The component that speaks for the claim in tables; None where nothing was decided."""
+        """The component that tables show for the claim; None if nothing was decided."""
         return self.components[self.headline] if self.components else None
 
 

@@ -37,7 +37,7 @@ class Certificate(Struct, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def holds(self) -> bool:
-        """Whether neither error is more probable than alpha says."""
+        """Whether neither error is more probable than alpha."""
         return max(self.refutes, self.supports) <= self.alpha
 
 

@@ -81,7 +81,7 @@ def replace(path: Path, content: bytes) -> Path:
 
 
 def refuse_foreign(directory: Path) -> None:
-    """Refuse a folder of other things, and one where a report would replace a file of another.
+    """Refuse a folder with foreign files, or where a report would replace one.
 
     A folder is a report's if it is empty, apart from hidden files, or has a report already.
 
@@ -110,7 +110,7 @@ def refuse_foreign(directory: Path) -> None:
 
 
 def validated(found: object) -> Record:
-    """The record that plain JSON types or a record hold, its texts clean.
+    """The record made of plain JSON types or of a record, with clean texts.
 
     Raises:
         ReportError: naming the path inside the record, what is wrong there, and the remedy.

@@ -10,11 +10,11 @@ CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)", re.DOTALL)
 UNKNOWN = re.compile("unrecognized arguments: (.*)", re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 LONGEST = 100
-"""Characters of a wrong word that are repeated."""
+"""Largest number of characters of a wrong word to repeat."""
 
 
 def meant(word: str, known: Iterable[str], most: int = 1) -> str:
-    """Ask whether the nearest of these words were meant; say nothing if none is near.
+    """Return "did you mean" with the nearest of these words; empty if none is near.
 
     >>> meant("smok", ["smoke", "standard"])
     ' (did you mean smoke?)'
@@ -24,7 +24,7 @@ def meant(word: str, known: Iterable[str], most: int = 1) -> str:
 
 
 def meant_in(text: str, names: Iterable[str]) -> str:
-    """Likewise of a text that is part of no name: of whole names and of their words.
+    """Return the same for a text that is part of no name, from whole names and their words.
 
     >>> meant_in("triger", ["A.trigger-signal"])
     ' (did you mean trigger?)'
@@ -34,7 +34,7 @@ def meant_in(text: str, names: Iterable[str]) -> str:
 
 
 def corrected(message: str, told: str) -> str:
-    """Say in a sentence what argparse says of a wrong option or choice; keep other text as it is.
+    """Turn argparse's message about a wrong option or choice into a sentence; keep other messages.
 
     Args:
         message: of argparse.

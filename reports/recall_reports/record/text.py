@@ -12,7 +12,7 @@ CONTROL = re.compile(
 
 
 def clean(text: str) -> str:
-    r"""The text with control characters and surrogates as Python writes them, such as ``\x1b``."""
+    r"""The text with control characters and surrogates escaped like ``\x1b``."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
@@ -26,7 +26,7 @@ def line(text: str) -> str:
 
 
 def cleaned(plain: Any) -> Any:
-    """Plain JSON types and tuples with every text in them clean, keys too.
+    """Plain JSON types and tuples in which every text is clean, keys too.
 
     Raises:
         RecursionError: they are nested hundreds deep.

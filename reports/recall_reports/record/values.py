@@ -13,7 +13,7 @@ Axes = Literal["", "x", "y", "xy"]
 Text = Annotated[str, Meta(min_length=1)]
 """Text that is shown; a reader of a record cleans it."""
 Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
-"""A number whose sums and differences with others are numbers, too."""
+"""A number small enough that sums and differences stay finite."""
 Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Parameters = dict[str, Whole | Finite | str | bool]
 
@@ -149,7 +149,7 @@ class Series(Struct, kw_only=True):
 
 
 class Figure(Struct, kw_only=True):
-    """A picture of what claims found, for readers who see no other.
+    """A picture of what claims found, for readers who look at only one.
 
     `kind`: "curve" draws what is observed against a parameter, on the predicted curve; "rows" puts
     observed and predicted values of one cell a row on one axis. `levels` are marked values.

@@ -33,7 +33,7 @@ class Sample:
 
     @classmethod
     def joined(cls, cell: Cell, blocks: Sequence[Mapping[str, Array]]) -> Sample:
-        """The observations of one block after the other."""
+        """The observations of the blocks, joined in order."""
         return cls(cell, {n: np.concatenate([part[n] for part in blocks]) for n in blocks[0]})
 
     @property
@@ -73,7 +73,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule(ABC):
-    """A decision rule: observations in, a component with its intervals for each coordinate out.
+    """A decision rule, which turns observations into a component per coordinate.
 
     A rule of one's own says `components`, or, as a subclass of one about means, `values`:
 
@@ -118,7 +118,7 @@ class Rule(ABC):
         return replace(self, method=method)  # type: ignore[call-arg]  # a field of most rules
 
     def parts(self, predict: Predict | None) -> list[tuple[Rule, Predict | None]]:
-        """The rules that it is made of, each with what it compares with."""
+        """The rules that make up this rule, each with its prediction."""
         return [(self, predict)]
 
     def values(self, sample: Sample, count: int) -> Array:
@@ -127,7 +127,7 @@ class Rule(ABC):
 
     @property
     def guarantee(self) -> str:
-        """Say what the intervals are for and what they rest on."""
+        """Describe the intervals: their estimand and their guarantee."""
         return f"{self.estimand} {self.method.guarantee}"
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
@@ -148,7 +148,7 @@ class Rule(ABC):
         """
 
     def against(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        """The components of a wrong theory, of which only its refutation is asked.
+        """The components of a wrong theory, which can only be refuted.
 
         Args:
             evidence, predict, alpha: as for `components`.
@@ -156,7 +156,7 @@ class Rule(ABC):
         return self.components(evidence, predict, alpha)
 
     def joint(self, parts: Iterable[Part], alpha: float, edges: int = 2) -> Components:
-        """The components of so many `edges` each, any of which may refute at the claim's alpha."""
+        """The components, of `edges` edges each, any of which may refute at the claim's alpha."""
         found = tuple(parts)
         strict = alpha / (edges * len(found))
         return tuple(
@@ -217,7 +217,7 @@ class Rule(ABC):
             raise ClaimError(f"{type(self).__name__} compares with a prediction; give predict=")
 
     def completed(self, cells: Sequence[Cell], predict: Predict | None) -> tuple[Cell, ...]:
-        """The cells, with those that the rule needs to decide about its region."""
+        """The cells, and further ones that the rule needs to decide about its region."""
         return tuple(cells)
 
     def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:  # noqa: B027  (optional)
@@ -253,7 +253,7 @@ class Rule(ABC):
         return max(p.region.distance(p.bounds.high, p.bounds.low) for p in parts)
 
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
-        """The rule about exponents that are off by these, if it names its exponents itself."""
+        """The rule with its exponents changed by these amounts, if it names exponents."""
         return None
 
     def observed(self, sample: Sample) -> float | str | None:

@@ -20,7 +20,7 @@ from recall_claims.model.region import HAIR, Interval, Region, Scale
 
 
 class _LadderRule(Rule):
-    """Common part of rules about critical values; their fields are their own."""
+    """Common part of rules about critical values, without their fields."""
 
     scan: str
     target: float | str
@@ -123,8 +123,9 @@ class CriticalLocation(_LadderRule):
                 )
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
-        """Return the sizes inside the region, which support it; the whole series where it has not
-        two there."""
+        """Return the sizes inside the region, which support it; if fewer than two, the whole
+        series.
+        """
         found: list[Cell] = []
         for rungs in self._rungs(cells):
             region = self._region_of(number(predict, rungs[0]))
@@ -133,8 +134,9 @@ class CriticalLocation(_LadderRule):
         return found
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        """Return sizes just outside the region's edges; for a single edge, one on either side or
-        beyond."""
+        """Return sizes just outside the region's edges; for one edge, a size on either side or
+        beyond.
+        """
         values = self._whole_numbers(number(predict, point))
         if not values:
             raise ClaimError(f"no whole number of {self.scan} lies below the region at {point.id}")
@@ -142,7 +144,8 @@ class CriticalLocation(_LadderRule):
         return tuple(point.replace(**{self.scan: value}) for value in (values[0], last))
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """Return how far a rate is shown on the wrong side of the target, over the target.
+        """Return how far a rate is shown to be on the wrong side of its target, relative to the
+        target.
 
         The rates say more than the bracket, which is open until a test size is decided.
         """
@@ -187,7 +190,7 @@ class CriticalLocation(_LadderRule):
         return self.joint(map(part, found), alpha)
 
     def _region_of(self, critical: float) -> Region:
-        """The region of the critical value itself, where this one is predicted."""
+        """The region of the critical value itself: the declared region times this prediction."""
         return Region(self.region.low * critical, self.region.high * critical)
 
     def _edges(self, critical: float) -> list[float]:
@@ -196,7 +199,7 @@ class CriticalLocation(_LadderRule):
         return [edge for edge in (region.low, region.high) if 0 < edge < math.inf]
 
     def _whole_numbers(self, critical: float) -> list[int]:
-        """The two next to each edge from 1 on; where an edge is one itself, this one twice."""
+        """The whole numbers from 1 on to either side of each edge; an edge that is whole, twice."""
         edges = [edge for edge in self._edges(critical) if edge * (1 + HAIR) >= 1]
         pairs = [(math.floor(edge * (1 + HAIR)), math.ceil(edge * (1 - HAIR))) for edge in edges]
         return [value for pair in pairs for value in pair]
@@ -205,7 +208,7 @@ class CriticalLocation(_LadderRule):
 def _bracket_over(
     critical: float, ladder: Ladder, region: Region, level: float, *, together: bool = False
 ) -> Interval:
-    """The bracket in units of the prediction, just inside: the crossing is at neither end."""
+    """The bracket in units of the prediction, shrunk slightly as the crossing is at neither end."""
     bracket = ladder.bracket(level, region, together=together)
     inwards = 4 * HAIR  # farther than rounding reaches
     return Interval(bracket.low * (1 + inwards) / critical, bracket.high * (1 - inwards) / critical)
@@ -246,7 +249,7 @@ class CriticalExponents(_LadderRule, ExponentRule):
 
 
 def _exponent_bounds(ladders: Sequence[Ladder], weights: Array, level: float) -> Interval:
-    """Bound a weighted sum of log critical values, whose series share the level."""
+    """Bound a weighted sum of log critical values; the series share the level."""
     brackets = [ladder.bracket(level / len(ladders)) for ladder in ladders]
     used = np.abs(weights) > 1e-12  # 0 times an open end's infinite logarithm is no number
     with np.errstate(divide="ignore"):

@@ -69,7 +69,7 @@ class ExponentRule(Rule):
                 number(predict, cell)
 
     def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
-        """Cells of which there is an estimate each."""
+        """Groups of cells that give one estimate each."""
         return cells
 
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:

@@ -14,7 +14,7 @@ from recall_claims.judge.rules.means import MeanDifference, MeanRatio, Means
 from recall_claims.model.errors import ClaimError
 
 FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi": math.pi}
-"""Names, next to observables, that a formula may use."""
+"""Names that a formula may use in addition to observables."""
 
 
 class Jackknife(Means):

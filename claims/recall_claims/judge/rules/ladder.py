@@ -31,7 +31,7 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import HAIR, Interval, Region
 
 FOLD = 1e-3
-"""Level at which each of two sizes that contradict a single crossing is shown on its side."""
+"""Level of the test of each of two sizes that contradict a single crossing."""
 EVERYWHERE = Region(0.0, math.inf)
 
 
@@ -93,8 +93,7 @@ class Ladder:
         return [i for i, side in enumerate(self.sides(alpha)) if side == "open"]
 
     def fold(self) -> tuple[str, str] | None:
-        """Return the ids of a size above the target and of one below it, if they are in the wrong
-        order."""
+        """Return the ids of two sizes whose rates are in the wrong order around the target."""
         sides, ids = self.sides(FOLD), [sample.cell.id for sample in self.samples]
         for lower, upper in itertools.combinations(range(len(ids)), 2):
             if sides[lower] == "below" and sides[upper] == "above":
@@ -127,7 +126,7 @@ class Ladder:
         return float(math.exp(start + share * (end - start)))
 
     def open_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
-        """List the sizes of which more replicates may decide about a region for the crossing.
+        """List the sizes whose further replicates may decide about a region for the crossing.
 
         It is supported at the level `alpha`, and refuted at the level `strict`.
         """
@@ -136,7 +135,7 @@ class Ladder:
         return tuple(self.samples[i].cell.id for i in sorted(wanted))
 
     def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
-        """List the sizes of which more replicates may refute a region. These are the sizes next to
+        """List the sizes whose further replicates may refute a region. These are the sizes next to
         its edges, farthest from the crossing, among those drawn."""
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         over = [i for i in self._within(region.high, math.inf) if i in drawn]
@@ -153,8 +152,9 @@ class Ladder:
         return {inside[0], inside[-1]}
 
     def _refuting(self, region: Region, level: float) -> set[int]:
-        """Return the sizes inside, if the estimate is past an edge; once they refute, the first
-        past it."""
+        """Return the sizes inside if the estimate is past an edge; once they refute, the first size
+        past it.
+        """
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)
         if over and self._located > region.high:
@@ -166,7 +166,7 @@ class Ladder:
         return set()
 
     def _shown(self, rung: int, side: Literal["above", "below"], together: bool) -> float:
-        """Log wealth of a bettor that the crossing is on this side of a size.
+        """Log wealth of bets that the crossing is on this side of a size.
 
         The bet is on this size alone, or on it and all sizes `together` that are farther on this
         side: if the crossing is not beyond the first, it is not beyond the others either. Then the

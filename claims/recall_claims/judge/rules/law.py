@@ -39,12 +39,11 @@ class Massart(Method):
     )
 
     def bounds(self, values: Array, alpha: float) -> Interval:
-        """Bound the distance between two laws, where `values` is each replicate's distance to
-        them."""
+        """Bound the distance between two laws; `values` are the replicates' distances to them."""
         raise ClaimError("a law is bounded as a whole; judge it by the rule Law")
 
     def around(self, distance: float, count: int, alpha: float) -> Interval:
-        """An interval for the true law's distance, where `count` values are this far away."""
+        """An interval for the true law's distance, given the distance of `count` values."""
         error = math.sqrt(math.log(2 / alpha) / (2 * count))
         return Interval(max(0.0, distance - error), distance + error)
 
@@ -96,7 +95,7 @@ class Law(Rule):
 
 
 def _distance(values: Array, law: object) -> float:
-    """Return the largest distance between the share of values up to x and the law, near x.
+    """Return the largest distance between the share of values up to x and the law.
 
     It is largest at the values, where the share is a step higher, and just below them, where it is
     a step lower. Rounding is relative to the value, or to the median one where that is more.

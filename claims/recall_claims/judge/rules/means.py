@@ -24,7 +24,7 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Region, Scale
 
 Map = Callable[[Any], Any]
-"""An affine map of an observation, or of an array of them."""
+"""An affine map of observations."""
 
 
 class Means(Rule):
@@ -38,7 +38,7 @@ class Means(Rule):
     methods: ClassVar[tuple[type[Method], ...]] = (Betting, Student, Deterministic)
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        """Refuse a region that holds all that the observable can be: nothing could refute it."""
+        """Refuse a region that holds every possible value, which nothing could refute."""
         super().check(cells, predict)
         for name, members in groups(cells, self.by).items():
             method = self.method.of_mean([self._map(predict, cells[i]) for i in members])
@@ -86,7 +86,7 @@ class Means(Rule):
 
 @dataclass(frozen=True)
 class _Mean(Means):
-    """The fields of most of these rules.
+    """The fields that most of these rules have.
 
     `method` bounds the observable's mean: `Betting(low, high)` if it has a range.
     """

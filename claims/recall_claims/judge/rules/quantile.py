@@ -44,7 +44,7 @@ class OrderStatistics(Method):
 
 @cache
 def _too_few(count: int, rate: float, alpha: float) -> int:
-    """The largest number of ones among coins by which their rate is shown to be less; -1 if none.
+    """The largest number of ones that still shows a rate to be below `rate`; -1 if none does.
 
     It is searched for by halves: more ones say less.
     """

@@ -13,7 +13,7 @@ from recall_claims.model.region import Component, Interval, Region, Scale
 
 @dataclass(frozen=True)
 class WinnerShare(Rule):
-    """Share of cells whose largest observable, by mean, is the one `predict` names.
+    """Share of cells in which the observable that `predict` names has the largest mean.
 
     A cell is confirmed when the predicted winner is shown to exceed every rival, by paired
     differences, contradicted when it is shown to be less than one, and unknown otherwise. The
