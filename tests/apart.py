@@ -1,4 +1,4 @@
-"""A pytest in a process of its own that need not load torch: a server that has it forks one.
+"""Run pytest in another process, forked from a server that has loaded torch.
 
 The server loads packages of other projects and nothing of ours. So a test may give the new process
 another copy of the library, or files that were edited since.
@@ -30,7 +30,7 @@ _START.set_forkserver_preload(list(LOADED))
 
 @cache
 def _bytecode() -> tempfile.TemporaryDirectory[str]:
-    """Make the folder in which processes share compiled files, where Python writes none.
+    """Make the folder in which processes share compiled files, if Python writes none.
 
     Only the process that starts the others makes it, and removes it when it ends.
     """
@@ -60,7 +60,7 @@ def run(folder: Path, *command: str, environment: Mapping[str, str] | None = Non
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git there, as nobody.
+    """Run git there, without anybody's settings.
 
     Raises:
         subprocess.CalledProcessError: it failed.
@@ -73,7 +73,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def saved(folder: Path, files: Mapping[str, str]) -> str:
-    """Commit these files to the repository there, which is made if there is none; the commit."""
+    """Commit these files to the repository there, made if missing; return the commit."""
     if not (folder / ".git").exists():
         git(folder, "init", "--quiet", "--initial-branch", "main")
     for name, text in files.items():

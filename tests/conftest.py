@@ -18,7 +18,7 @@ def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
 
 @pytest.fixture(scope="module")
 def sockets_freed() -> Iterator[None]:
-    """Collect what other packages leave open, so that it is no warning in a later test."""
+    """Collect objects that other packages leave open, so that no later test warns of them."""
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

@@ -69,7 +69,7 @@ def _record(file: str) -> Record:
 
 
 def only(values: Iterable[Any]) -> Any:
-    """Return the value that all of them share."""
+    """Return the value that they all share."""
     first, *others = values
     if any(other != first for other in others):
         raise ValueError("there are several values")
@@ -90,7 +90,7 @@ class Named:
 
     @property
     def one(self) -> Any:
-        """The only component, or the one that speaks for the claim."""
+        """The only component, or the one that tables show for the claim."""
         if len(self.components) == 1:
             return self.components[0]
         return only(c for c in self.components if c is only(self.claims).head)
@@ -154,7 +154,7 @@ ROUNDED = {"at-least": ROUND_FLOOR} | dict.fromkeys(
 )
 """Fields that are rounded so that they stay true; others are rounded to the nearest."""
 DISTANCES = ("within", "tolerance", "resolution")
-"""Fields that say how far something is from the theory, and not where it is."""
+"""Fields that give a distance from the theory, not a value."""
 
 
 def noticed(record: Record, *, locates: bool) -> float:
@@ -215,7 +215,7 @@ def select(who: str, record: Record) -> Named:
 
 
 def written(field: str, who: str, record: Record, as_in: str, times: bool) -> str:
-    """Write a field of the run or of some claims, with as many digits as `as_in`."""
+    """Format a field of the run or of some claims, with as many digits as `as_in`."""
     name, _, factor = field.partition("*")
     if who == "suite":
         value, ratio = of_suite(field, record), False
@@ -276,7 +276,7 @@ def place(quote: str, page: str) -> tuple[int, int]:
 
 
 def checked(text: str) -> tuple[str, list[str]]:
-    """The page with the figures of its records, and what is wrong with the one that is given."""
+    """The page with the figures of its records, and the faults of the given page."""
     page, *tables = _TABLE.split(text)
     if not tables:
         return text, []
@@ -304,7 +304,7 @@ def checked(text: str) -> tuple[str, list[str]]:
 
 
 def unquoted(page: str, quoted: Sequence[tuple[str, bool]]) -> list[str]:
-    """The results of a page that no row has; of some quotations, everything counts as such."""
+    """The results on a page that no row names; in some quotations every number is a result."""
     left = page
     for quote, whole in quoted:
         with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""A GPU in name only: tensors that claim to lie there, and a count of what a real one waits for.
+"""A pretended GPU: tensors that claim to lie there, and a count of what a real GPU waits for.
 
 A `Far` tensor keeps its numbers in the CPU's memory. To PyTorch's own code it is a tensor on the
 device "meta", to Python code one on "cuda:0". Within `pretended_gpu`, every operation that reaches
@@ -96,7 +96,7 @@ def pretended_gpu() -> Iterator[Count]:
 
 
 class _Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Checks, counts and computes on the CPU what reaches the dispatcher."""
+    """Checks and counts each operation that reaches the dispatcher, and computes it on the CPU."""
 
     def __init__(self, count: Count) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -204,7 +204,7 @@ def check(name: str, given: list[torch.Tensor]) -> None:
 
 
 class _Called(TorchFunctionMode):
-    """Catches calls that would start CUDA, or read memory, before the dispatcher sees them."""
+    """Catches calls that start CUDA, or read memory, before they reach the dispatcher."""
 
     def __torch_function__(
         self,
@@ -232,7 +232,7 @@ class _Called(TorchFunctionMode):
 
 
 def _made(func: Callable[..., Any], args: Given, kwargs: Named) -> torch.Tensor:
-    """A tensor of numbers that lie on the host, at times amid numbers that do not."""
+    """A tensor from numbers on the host, some of which may lie on the GPU."""
     first, *rest = args
     device = kwargs.pop("device", None)
     if func is torch.Tensor.new_tensor:

@@ -1,4 +1,4 @@
-"""Counts of how often the simulation of each claim would make a GPU wait, made without one.
+"""Count, without a GPU, how often the simulation of each claim would make one wait.
 
     python -m tests.benchmarks.device > tests/benchmarks/DEVICE.md
 
@@ -20,12 +20,13 @@ from tests.every_claim import SLOW, imported, lowest
 from tests.pretended import Count, pretended_gpu
 
 UPLOADS, DOWNLOADS, LOOKS = 3, 1, 1
-"""The budget of a block, for `KERNELS` kernels and again for as many more."""
+"""The budget of a block for each `KERNELS` kernels."""
 KERNELS = 320
 """Kernels in 32 steps of an iteration, each of at least ten."""
 GROWTH = 1.05
-"""Factor between two counts that are the same: larger batches round otherwise, and training that
-stops when it is good enough then takes a few steps more."""
+"""Largest factor between counts that pass as equal: larger batches round differently, so training
+that stops at a target may take a few more steps.
+"""
 TABLE = f"""# What a GPU would wait for
 
     python -m tests.benchmarks.device > tests/benchmarks/DEVICE.md
@@ -84,7 +85,7 @@ OVER: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Row:
-    """Counts of a block, and of one with each replicate twice, with their figures."""
+    """Counts and figures of a block, and of a block with each replicate twice."""
 
     claim: str
     once: Count
@@ -111,7 +112,7 @@ class Row:
 
 
 def counted(claim: Claim) -> Row:
-    """The counts of one claim, and its figures on a GPU in name only."""
+    """The counts of one claim, and its figures on a pretended GPU."""
     cell = lowest(claim)[0]
     full_precision()
     found = []

@@ -1,4 +1,4 @@
-"""Time of the host: a look at test sizes, and what a claim takes before its first block.
+"""Processor time of a look at test sizes, and of a claim before its first block.
 
 Theirs is the same at an earlier commit, measured once on the machine that RESULTS.md names.
 """
@@ -20,7 +20,7 @@ BEFORE = "91c0a96"
 
 
 def look(before: float, calls: int = 50) -> Iterator[Row]:
-    """Judge 8 test sizes, and two controls, on coins that were not seen before.
+    """Judge 8 test sizes and two controls on new coins.
 
     Args:
         before: milliseconds at the earlier commit.
@@ -41,7 +41,7 @@ def look(before: float, calls: int = 50) -> Iterator[Row]:
 
 
 def host(before: float, names: Iterable[str] = ()) -> Iterator[Row]:
-    """Check and register claims of the standard tier, once, in a process that did not before.
+    """Check and register claims of the standard tier once, in a fresh process.
 
     Args:
         before: milliseconds at the earlier commit.

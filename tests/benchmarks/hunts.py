@@ -30,7 +30,7 @@ SEED = 1301
 
 @dataclass(frozen=True)
 class Hunt:
-    """A hunt: what it was for, what it found, whether it found what is there and nothing else."""
+    """A hunt: its purpose, its findings, and whether these are exactly the planted errors."""
 
     case: str
     found: str
@@ -41,7 +41,7 @@ class Hunt:
 
 
 def rows(planted: Sequence[str], right: int, minutes: float) -> Iterator[Hunt]:
-    """Hunt errors by name, or "all", and the right theory so many times."""
+    """Hunt errors by name, or "all", and the right theory `right` times."""
     for name in PLANTED if "all" in planted else planted:
         yield hunted(PLANTED[name], minutes, SEED)
     for number in range(right):

@@ -1,4 +1,4 @@
-"""All that a GPU is to show on the day when one is there, in ten minutes.
+"""Measure in ten minutes everything that a GPU should show.
 
     python -m tests.benchmarks.kit --device cuda --into FILE
 
@@ -51,7 +51,7 @@ class Finding:
 
 
 def quick() -> Iterator[Claim]:
-    """Claims of few kernels, which are tried on both devices."""
+    """Claims of few kernels, to run on both devices."""
     for name, (kernels, _) in budgets.recorded().items():
         if 0 < kernels < QUICK:
             yield imported()[name]
@@ -76,7 +76,7 @@ def same_figures(place: str) -> Iterator[Finding]:
 
 
 def waiting(place: str) -> Iterator[Finding]:
-    """Compare copies and waits that CUDA warns of with those counted in name; a CPU has none."""
+    """Compare the copies and waits that CUDA reports with the counts of the pretended GPU."""
     more = []
     claims = list(quick()) if speed.on_cuda(place) else []
     for claim in claims:
@@ -94,7 +94,7 @@ def waiting(place: str) -> Iterator[Finding]:
 
 
 def drawing(place: str) -> Iterator[Finding]:
-    """Time the draws of three steps, and what follows them."""
+    """Time the draws of three steps, and the steps."""
 
     def draw() -> sampling.Batch:
         rngs = [np.random.default_rng(index) for index in range(16)]

@@ -1,5 +1,5 @@
-"""Replicates per second that memory and arithmetic allow: a GPU's on paper, a CPU's next to a
-clock.
+"""Bound the replicates per second by memory and arithmetic: for a GPU on paper, for a CPU next to a
+measurement.
 
     python -m tests.benchmarks.roof
 
@@ -27,7 +27,7 @@ from tests.pretended import pretended_gpu
 BANDWIDTH, OPERATIONS = 3.35e12, 67e12
 """Bytes and float32 operations a second of the card that is predicted: an H100 (SXM)."""
 LOOKED_UP = {"embedding", "gather", "index", "index_select"}
-"""Operations that read as much of a table as they return."""
+"""Operations that read only as much of a table as they return."""
 REPLICATES = 16
 Work = Callable[[str], Callable[[], object]]
 

@@ -1,4 +1,4 @@
-"""Time of one replicate against another way to the same figures, and of recall on a large scale.
+"""Time one replicate against another way to the same figures, and recall on a large scale.
 
 Three steps: the closed form against automatic differentiation, float64, of the same batch: one
 replicate, of 16 at a time on CUDA, which has to be kept busy. Recall: the label of each of V values
@@ -52,7 +52,7 @@ SHARE_OF_PEAK, MOST_MILLISECONDS = 0.6, 60_000.0
 
 @dataclass(frozen=True)
 class Row:
-    """Milliseconds of ours and of another way, and how many times faster ours is at least."""
+    """Milliseconds of our way and of another, and the factor by which ours must be faster."""
 
     case: str
     ours: float

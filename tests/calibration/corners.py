@@ -51,9 +51,9 @@ from tests.every_claim import imported
 from tests.mutation.mutants import forget
 
 ALPHA = 1e-3 / 10_000
-"""Level of a corner; there are fewer than so many."""
+"""Level of a corner: 1e-3 over more corners than there are."""
 FIRST, LOOKS = 16, 17
-"""Replicates of the first look, and how many there are at most, each on twice as many."""
+"""Replicates of the first look, and the number of looks, each with twice as many."""
 AT_ONCE, MOST = 4e6, 3e8
 """Numbers that a block works through at most, if a replicate leaves the choice, and a replicate."""
 VERDICTS = ("SUPPORTED", "INCONCLUSIVE", "OUT OF REACH", "BROKEN", "REFUTED")
@@ -100,7 +100,7 @@ class Corner:
 
     @property
     def key(self) -> str:
-        """Names the corner under the code of today: claim, theory and simulation."""
+        """Name the corner under the present code of claim, theory and simulation."""
         text = "\0".join((self.claim.id, self.point.id, _code(self.claim.module)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -127,7 +127,7 @@ def of(claim: Claim) -> list[Corner]:
 
 
 class OutOfReach(BaseException):
-    """Theory or simulation takes too long; no error that either may catch."""
+    """Theory or simulation takes too long; not an error that either may catch."""
 
 
 @contextmanager
@@ -147,7 +147,7 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def at(claim: Claim, point: Cell) -> Claim:
-    """Return the claim at a point alone, with the sizes inside an edge that support it.
+    """Return the claim at one point, with the sizes inside an edge that support it.
 
     Raises:
         ClaimError, ValueError: as of `alone`.
@@ -182,7 +182,7 @@ def judged(corner: Corner, seed: int, seconds: float) -> Tried:
 
 
 def _last_look(corner: Corner, seed: int, end: float) -> Look[Decision]:
-    """The look that decides, or the last that begins before the end, in processor time."""
+    """The look that decides, or the last look that begins within the processor time."""
     one = at(corner.claim, corner.point)
     room = max(1.0, AT_ONCE / max(corner.size, 1.0))
     block = min(FIRST, 2 ** int(math.log2(room)))
@@ -269,7 +269,7 @@ def document(rows: Iterable[str]) -> str:
 
 
 def main() -> int:
-    """Try corners and print those that are not shown to be inside; 1 if one is REFUTED."""
+    """Try corners and print those not shown to be inside; return 1 if one is REFUTED."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.calibration.corners",
         description=str(__doc__).partition("\n")[0],

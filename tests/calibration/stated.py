@@ -1,5 +1,4 @@
-"""Choice of the claim that tries each stated error: a prediction's own claims, and a few made for
-it.
+"""Choose the claim that tries each stated error: a prediction's own claims, or one made for it.
 
 A claim that predicts by a formula of the registry, and has a regime, tries the formula's error with
 what it simulates. Other claims predict by something made of a formula, or search no regime:
@@ -44,7 +43,7 @@ from theory.memory import bits, zipf
 
 Law = Callable[..., Any]
 SMALL = 0.25
-"""Part of the largest size of a search up to which points are drawn: a point has seconds."""
+"""Part of a search's largest size up to which points are drawn, as a point has only seconds."""
 COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs", "G.cover-share")
 """Claims whose replicates are 0 or 1, for bets; t intervals decide shares with fewer of them."""
 ELSEWHERE = (
@@ -85,7 +84,7 @@ class Check:
         return self.claim.regime
 
     def holds(self, point: rc.Cell) -> bool:
-        """Whether the error is stated at a point, which is cheap enough, and where it could fail.
+        """Whether a point is cheap enough, states the error, and could break it.
 
         Where a share is predicted to be near 0 or 1, hardly any theory could.
         """
@@ -163,7 +162,7 @@ def _by(
 SHARE = rc.ProportionDifference(rc.Region.around(0.0, 0.1))
 RATIO = rc.MeanRatio(rc.Region.around(1.0, 0.1))
 EXACTLY = rc.MeanRatio(rc.Region.around(1.0, 0.1), method=rc.Deterministic())
-"""Rules whose region gives way to the stated error."""
+"""Rules whose region is replaced by the stated error."""
 CENTRED: dict[str, Any] = {"centred": (False, True)}
 
 
@@ -241,7 +240,7 @@ def _by_other_claims() -> Iterator[Check]:
 
 
 def _at_first(rate: Law) -> rc.Regime:
-    """Times so short that the integrator errs by less than what is called exact."""
+    """Times so short that the integrator's error counts as exact."""
     return sequential.EARLY.searched(
         holds=lambda c: 0.1 <= rate(sequential.Sizes.of(c)) * c["duration"] <= 0.5,
         duration=rc.log_range(0.25, 1024),

@@ -37,7 +37,9 @@ from tests.calibration.stated import Check, checks
 
 POINTS = 40
 SLOTS = 100
-"""Checks that the level is divided by, more than there are: an added one changes no level."""
+"""Number of checks that divide the level, more than there are, so that a new check changes no
+level.
+"""
 ALPHA = 1e-3 / (POINTS * SLOTS)
 PAGE = Path(__file__).with_name("STATED_ERRORS.md")
 SECONDS = 1.0

@@ -1,4 +1,4 @@
-"""Certificates are right where they can be checked, and committed for what the claims are now."""
+"""Certificates are right where they can be checked, and committed for the present claims."""
 
 import math
 import secrets
@@ -128,7 +128,7 @@ and cannot be computed again."""
 
 @pytest.mark.thorough
 def test_a_random_certificate_is_what_its_evidence_gives(tmp_path: Path) -> None:
-    """Another one is computed again each time; nobody knows which."""
+    """A randomly chosen certificate is computed again each time."""
     kept, claims = load(CERTIFICATES).claims, certifiable()
     name = secrets.choice(RENEWED)
     claim, seeds = claims[name], range(SEED, SEED + kept[name].worlds)

@@ -23,7 +23,7 @@ REPOSITORY = Path(__file__).parents[2]
 LIBRARY = os.pathsep.join(
     str(Path(package.__path__[0]).parent) for package in (recall_claims, recall_reports)
 )
-"""The library as this process has it: the mutation test of the engine runs faults on a copy."""
+"""The library of this process, which is a copy in the mutation test of the engine."""
 HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
 OUTER = ("-p", "no:faulthandler", "-p", "no:unraisableexception")
 """Options of the outer pytest when an inner one runs in its process. The inner one would switch off
@@ -107,7 +107,7 @@ def written(name: str = "one", *edits: tuple[str, str], pause: float = 0.0) -> s
 
 
 def until(holds: Callable[[], bool], seconds: float = 240) -> bool:
-    """Wait until something holds; whether it does within this time."""
+    """Wait until something holds; return whether it does within this time."""
     deadline = time.monotonic() + seconds  # workers of a busy machine take long to start
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -151,7 +151,7 @@ class Suite:
         os.utime(path, (next(NUMBERS), next(NUMBERS)))
 
     def run(self, *options: str, status: int | None = 0) -> Result:
-        """Run it in this process, which spares a start of torch; with `-n` in one of its own.
+        """Run it in this process, to avoid starting torch; with `-n` in another process.
 
         Unless it is None, the exit status has to be this one.
         """
@@ -178,7 +178,7 @@ class Suite:
         return [sys.executable, "-m", "pytest", *HOOKS, self.file, *options]
 
     def run_apart(self, *options: str, status: int | None = 0) -> Result:
-        """Run it in a process of its own, which knows of no earlier file and may start others."""
+        """Run it in another process, which knows no earlier file and may start more processes."""
         arguments = (*HOOKS, *self.arguments(*options))
         result = run_pytest(self.folder, arguments, environment())
         assert status in (None, result.status), result.text
@@ -204,7 +204,7 @@ class Suite:
         }
 
     def ask(self, sql: str, ledger: str = LEDGER) -> list[Any]:
-        """Query a ledger; nothing where it or its table is not there yet."""
+        """Query a ledger; return nothing if it or its table does not exist yet."""
         if not (self.folder / ledger).exists():
             return []
         with closing(sqlite3.connect(self.folder / ledger, timeout=60)) as database, database:

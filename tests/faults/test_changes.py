@@ -1,4 +1,4 @@
-"""Comments of `.github/workflows/claims.yml` on a change, and its rights.
+"""Test what `.github/workflows/claims.yml` says of a change, and its rights.
 
 Its steps run on a small repository with a suite of its own, whose main branch has run before.
 """
@@ -65,7 +65,7 @@ def steps() -> list[dict[str, Any]]:
 
 
 def judged(folder: Path, event: str, scratch: Path) -> tuple[bool, str]:
-    """Whether the workflow is green on what is checked out in a folder, and its summary."""
+    """Whether the workflow is green on the checkout in a folder, and its summary."""
     scratch.mkdir(exist_ok=True)
     summary = scratch / "summary"
     summary.write_text("")
@@ -88,7 +88,7 @@ def judged(folder: Path, event: str, scratch: Path) -> tuple[bool, str]:
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The suite, with ledger and record as its main branch has saved them."""
+    """The suite, with the ledger and record that its main branch saved."""
     folder, scratch = tmp_path_factory.mktemp("origin"), tmp_path_factory.mktemp("scratch")
     saved(folder, SUITE)
     saved(folder, {"README.md": "Claims.\n"})
@@ -101,7 +101,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def pull(origin: Path, tmp_path: Path) -> Path:
-    """A checkout of it with what its main branch has cached."""
+    """A checkout of it with the cache of its main branch."""
     git(tmp_path, "clone", "--quiet", str(origin), "pull")
     shutil.copytree(origin / ".recall-claims", tmp_path / "pull" / ".recall-claims")
     return tmp_path / "pull"

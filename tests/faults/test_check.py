@@ -91,7 +91,7 @@ def check(run: Run, folder: Path, *options: str) -> int:
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
-    """Return what the files of a folder hold; compiled code, which any import may leave, aside."""
+    """Return the contents of a folder's files, except compiled code, which any import may leave."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     return {path: path.read_bytes() for path in files}
 
@@ -295,7 +295,7 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
         ["tiny.mean: components.0.estimate: 1.5 in the record"],
     ),
 }
-"""Each of them is found, with what is said of it."""
+"""Every forgery is found, with its message."""
 
 
 @pytest.mark.parametrize("kind", FORGERIES)

@@ -104,7 +104,7 @@ def test_a_cluster_of_tls_takes_those_who_have_its_certificate(
 
 
 def test_no_scheduler_is_one_clear_error(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine that asks for cuda blocks need not have it; the one that runs them must."""
+    """The machine that runs cuda blocks needs cuda; the machine that asks for them does not."""
     monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.5)
     suite.write("one", "two", "three")
     with closing(socket.create_server(("127.0.0.1", 0))) as closed_soon:

@@ -16,7 +16,7 @@ from tests.faults.conftest import HEAD, HOOKS, Suite, edited, judged, written
 
 @pytest.mark.parametrize("option", VALUED)
 def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
-    """Of them argparse makes an empty list, or, from Python 3.13 on, what they are."""
+    """The value that argparse makes of them: an empty list, or from Python 3.13 on the text."""
     suite.write("one")
     result = suite.run(f"{option}=--", status=None)
     assert result.status in (4, 1), result.text
@@ -147,7 +147,7 @@ FAILING = {
     "texted": ("1.05))", "1.05), observable=print)", "is a function, which has no text"),
     "other": (VALUE, '{"other": np.ones(block.replicates)}', "observable 'value'"),
 }
-"""Claims that cannot be judged, and why: of some, predictions show it before a block runs."""
+"""Claims that cannot be judged, and why; for some, predictions show it before a block runs."""
 DRAWN = """
 from recall_claims import Betting
 

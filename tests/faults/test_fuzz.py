@@ -1,4 +1,4 @@
-"""Records and ledgers that chance has spoilt: a clear error, or a report and the same figures."""
+"""Randomly spoilt records and ledgers give a clear error, or a report and the same figures."""
 
 import hashlib
 import io

@@ -16,7 +16,7 @@ Damage = Callable[[Path], object]
 
 
 def told(sql: str) -> Damage:
-    """Make a database of the file, or one that says more."""
+    """Make a database of the file, or add to it."""
 
     def damage(path: Path) -> None:
         with closing(sqlite3.connect(path)) as database, database:

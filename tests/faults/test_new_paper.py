@@ -65,7 +65,7 @@ def test_processes_that_are_no_help(asked: int, workers: int, seconds: float, sa
 
 
 def test_papers_below_the_root(suite: Suite) -> None:
-    """Options and report need the plugin before collection; without it, that is the error."""
+    """Options and report need the plugin before collection; without it, the error says so."""
     for name in ("below_one", "below_two"):
         assert main(["new", name]) == 0
     Path("pytest.ini").unlink()
@@ -105,7 +105,7 @@ def test_guide_shows_what_is_written(tmp_path: Path) -> None:
 def test_what_is_written_around_a_paper(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each file once, and none that is there."""
+    """Each file is written once, and none is overwritten."""
     monkeypatch.chdir(tmp_path)
     assert main(["new", "hebb"]) == 0
     told = "hebb, .gitignore, .github/workflows/claims.yml, pytest.ini: judge it with `pytest hebb`"

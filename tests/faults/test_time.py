@@ -165,7 +165,7 @@ def slices_come_to_one_run(suite: Suite, way: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("way", TRIED)
 def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
-    """Nor is a grid worked out."""
+    """No grid is worked out either."""
     grid = "grid(scale=(1.0, 2.0, 5.0))"
     later = f'cells=lambda: Path(".worked_out").touch() or {grid}'
     suite.write_text(HEAD + written("one", (f"cells={grid}", later)) + written("two"))
@@ -196,15 +196,16 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
 
 SIZES = (6, 12, 24)
 MOST = 2**1.02
-"""Calls of twelve more claims, divided by calls of six: a run is noticed that makes 40 calls for
-each pair of claims, in addition to 17,000 per claim."""
+"""Calls for twelve more claims, divided by calls for six. The bound catches 40 extra calls per pair
+of claims, next to 17,000 per claim.
+"""
 EDITS = (
     ("(1.0, 2.0, 5.0)", "(1.0, 2.0)"),
     ("controls=[", 'controls=[Control("half", "half", predict=lambda cell: predict(cell) / 2), '),
     ("0.95, 1.05", "0.8, 1.2"),
     ("0.1)", "0.01)"),
 )
-"""Make a claim of the faults' suite one that its first look decides."""
+"""Edit a claim of the faults' suite so that its first look decides it."""
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)], ids=["warm", "dry run"])

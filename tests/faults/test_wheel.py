@@ -50,7 +50,7 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
 
 
 def test_the_index_takes_its_metadata(wheel: Path) -> None:
-    """By the check of the release workflow, where it is installed."""
+    """Run the check of the release workflow, if it is installed."""
     pytest.importorskip("twine")
     checked = apart(wheel.parent, sys.executable, "-m", "twine", "check", "--strict", wheel.name)
     assert checked.status == 0, checked.text

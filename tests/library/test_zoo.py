@@ -56,14 +56,14 @@ def test_a_median_a_variance_a_law_a_limit_and_a_logarithm_take_ten_lines(name: 
 
 
 def coupons(folder: Path, *options: str, **environment: str) -> Result:
-    """One claim, judged where nothing else has loaded torch or set its threads."""
+    """One claim, judged in a process where nothing else has loaded torch or set its threads."""
     command = (sys.executable, "-m", "pytest", "zoo/means.py", "-k", "coupons", *options)
     path = {"PYTHONPATH": os.pathsep.join([str(folder), LIBRARY])}
     return run(folder, *command, environment={**os.environ, **path, **environment})
 
 
 def test_claims_on_numpy_need_no_torch(folder: Path) -> None:
-    """They are judged, by workers too, where torch cannot be imported; and say so on a GPU."""
+    """They are judged without torch, by workers too; on a GPU they say that torch is missing."""
     (folder / "torch.py").write_text("raise ModuleNotFoundError('there is no torch')")
     done = coupons(folder, "--executor", "processes:1")
     assert (done.status, "SUPPORTED" in done.text) == (0, True), done.text

@@ -1,4 +1,4 @@
-"""Slips in formulas that no grid sees: counts that are equal there, terms that are small there.
+"""Make slips in formulas that grids may not see, such as equal counts or small terms.
 
 `python -m tests.mutation.formulas -k memory.linear` makes slips in the functions of a theory's
 modules, one at a time. Two sizes change places, one size is where another should be, or a term of a
@@ -50,7 +50,7 @@ RECORD = Path(__file__).parents[2] / "reports" / "baseline.json"
 LEVELS = (np.arange(20) + 0.5) / 20
 """Levels at which laws are compared."""
 POINTS = 12
-"""Number of points of a regime that are tried, next to its corners."""
+"""Number of points of a regime to try, in addition to its corners."""
 PATIENCE = 10.0
 """Seconds of processor time that a claim's predictions may take."""
 
@@ -128,13 +128,13 @@ def _edits(definition: ast.FunctionDef, sizes: frozenset[str]) -> Iterator[tuple
 
 
 def _named(names: Mapping[int, str], nodes: list[ast.AST]) -> None:
-    """Put names where others stood."""
+    """Replace names by others."""
     for i, name in names.items():
         _become(nodes[i], ast.parse(name, mode="eval").body)
 
 
 def _kept(i: int, side: str, nodes: list[ast.AST]) -> None:
-    """Leave one side of a sum."""
+    """Keep one side of a sum."""
     _become(nodes[i], getattr(nodes[i], side))
 
 
@@ -198,8 +198,9 @@ class Judge:
             claims.sort(key=lambda claim: spent[claim.id])
 
     def moved(self, claim: Claim, cells: Iterable[Cell]) -> tuple[float, Cell | None]:
-        """Return by how many resolutions the theory of now moves a claim's predictions at most, and
-        where."""
+        """Return by how many resolutions the present theory moves a claim's predictions at most,
+        and where.
+        """
         resolution = self._resolutions[claim.id]
         found: list[tuple[float, Cell | None]] = [(0.0, None)]
         logs = []
@@ -254,8 +255,9 @@ def _grid(claim: Claim) -> tuple[Cell, ...]:
 
 
 def _predicted(claim: Claim, cell: Cell, right: Any = None) -> Any:
-    """A prediction in numbers: of a law, where it has quantiles, or has the right law's
-    quantiles."""
+    """A prediction in numbers: for a law, its quantiles, or its values at the right law's
+    quantiles.
+    """
     assert claim.predict is not None
     return _numbers(claim.predict(cell), right)
 
@@ -304,7 +306,7 @@ def seen_by_tests(slip: Slip) -> bool:
 
 
 def main() -> int:
-    """Make slips, count, and print those that nothing sees; 1 if there are any."""
+    """Make slips, count them, and print those that nothing sees; return 1 if there are any."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.mutation.formulas", description=str(__doc__).partition("\n")[0]
     )

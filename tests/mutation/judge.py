@@ -71,7 +71,7 @@ class Evidence:
         return False
 
     def caught(self, claims: Mapping[str, Claim], runs: Iterable[Run]) -> Run | None:
-        """The first run whose evidence refutes its claim, or no longer does where it should."""
+        """The first run whose claim comes out differently than with the right theory."""
         return next(
             (run for run in runs if _caught(claims[run[0]], self._verdict(run, claims[run[0]]))),
             None,
@@ -91,8 +91,9 @@ class Evidence:
 
 
 def _nearness(mutant: Mutant) -> Callable[[Run], tuple[bool, bool, int, int]]:
-    """A key that sorts runs by whether their claims' files name what is falsified and import its
-    module, the smallest first."""
+    """A key that sorts runs: first those whose files name the falsified function, then those that
+    import its module, the smallest first.
+    """
     called = ".".join(mutant.target.split("[")[0].split(".")[-2:])
 
     def key(run: Run) -> tuple[bool, bool, int, int]:

@@ -105,7 +105,7 @@ def _put(names: Any, name: str, value: Any) -> Patch:
 
 
 def _formulas() -> Iterator[tuple[str, str, tuple[str, ...], Callable[[Factor], Patch]]]:
-    """(module, name, sizes it knows, how to multiply it) of every prediction and noise term."""
+    """Module, name, sizes and a way to multiply it, for every prediction and noise term."""
 
     def function(entry: registry.Prediction, factor: Factor) -> Patch:
         names = vars(importlib.import_module(entry.module))

@@ -177,7 +177,7 @@ wide-heads: B.compressed-values at subjects=16 relations=16 answers=8 dim=215 wi
 many-subjects: B.attention-accuracy at subjects=142 relations=4 answers=8 dim=304
     factual.constructions.attention_accuracy: bounded(right() - 0.02) if subjects > 128
 """
-"""The errors; a line that is indented further goes on with the one above.
+"""The errors; an indented line continues the line above.
 
 First a name, claims with a checkable regime that use the function, and a cell of the first one's
 regime that is wrong. Then the function, what it gives and where: Python that knows its arguments by

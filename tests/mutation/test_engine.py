@@ -1,4 +1,4 @@
-"""Errors planted in the engine itself: each makes the test that is named with it fail.
+"""Errors planted in the engine: each makes its named test fail.
 
 An error is an edit of one function, as `ast.unparse` writes it, at the only place that reads so.
 The test must notice, run by a pytest in this process on the falsified function. By default the
@@ -59,7 +59,7 @@ class Error(NamedTuple):
 
 
 def right(function: Any) -> FunctionType:
-    """Return the plain function of a property, and of what keeps its results."""
+    """Return the plain function behind a property or a cache."""
     plain = getattr(function, "fget", None) or getattr(function, "func", function)
     found = inspect.unwrap(plain)
     assert isinstance(found, FunctionType)
@@ -318,7 +318,7 @@ def outcome(
 
 @pytest.fixture
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what the right engine has worked out, before a falsified one runs, and the reverse."""
+    """Empty caches before a falsified engine runs, and before the right one runs again."""
     for name in ("_lower", "_log_wealths"):
         monkeypatch.setattr(methods, name, methods.kept(getattr(methods, name).__wrapped__))
 

@@ -1,4 +1,4 @@
-"""Slips in formulas are made where they are said to be, and undone; grids see what they can."""
+"""Slips in formulas are made at the named place, and undone; grids see what they can."""
 
 import inspect
 from types import FunctionType

@@ -17,7 +17,7 @@ from tests.mutation.planted import PLANTED, Planted
 FORMULAS = [p for p in PLANTED.values() if p.changed.startswith("theory.")]
 IDENTITIES = [p for p in PLANTED.values() if p not in FORMULAS]
 LEAST = {"gaussian-as-sphere": 1.2, "one-length": 1.05, "few-signs": 1.1, "three-sizes": 1.1}
-"""Half widths of its region by which an example is wrong at least; others by 1.5."""
+"""Least error of an example in half widths of its region, if not 1.5."""
 
 
 def each(errors: Iterable[Planted]) -> list[Any]:

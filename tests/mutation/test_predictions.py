@@ -69,7 +69,7 @@ def test_a_wrong_prediction_is_noticed(mutant: Mutant, evidence: Evidence) -> No
 
 
 def test_right_theory_is_not_caught(evidence: Evidence) -> None:
-    """On all that the tests before this one have drawn, and on what one falsified theory takes."""
+    """Limits hold for all draws of earlier tests, and for one falsified theory."""
     assert evidence.notices(MUTANTS[FEW[0]])
     with falsified(None, *(name for name, _ in evidence.outcomes)) as claims:
         assert evidence.caught(claims, evidence.outcomes) is None

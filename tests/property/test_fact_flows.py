@@ -1,4 +1,4 @@
-"""Flows on facts: gradients match the loss, and two flows do not know the embeddings."""
+"""Flows on facts: gradients match the loss, and two flows ignore the embeddings."""
 
 import numpy as np
 import pytest

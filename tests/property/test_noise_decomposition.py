@@ -1,4 +1,4 @@
-"""The noise decomposition of the token scores: exact, and every piece what its name says."""
+"""The noise decomposition of the token scores is exact, and every piece is what its name says."""
 
 import itertools
 from dataclasses import asdict, replace

@@ -63,7 +63,7 @@ def assert_two_steps(
     scores: three_steps.Scores,
     error: float,
 ) -> None:
-    """One replicate's closed form is what was trained, the direction but for an error."""
+    """One replicate's closed form equals the trained model, the direction up to an error."""
     assert torch.allclose(trained.first_value[r] / ETA, memory[r], rtol=0, atol=ROUNDING)
     direction = trained.attention[r] @ batch.query[r] / ETA
     assert float((direction - scores.direction[r]).norm()) <= error

@@ -1,4 +1,4 @@
-"""Parts of a record with sensible values for what a test does not set."""
+"""Parts of a record, with sensible values for fields that a test does not set."""
 
 import math
 from typing import Any
@@ -125,7 +125,7 @@ def component(
 def control(
     name: str, description: str, estimate: float, half: float, region: Ends
 ) -> rec.ControlRow:
-    """A control; refuted where its interval misses its region."""
+    """A control, refuted if its interval misses its region."""
     found = component(name, estimate, half, region)
     return rec.ControlRow(
         id=name,
@@ -182,7 +182,7 @@ def source(provenance: Provenance = "derived", *tests: str, paper: str = "A") ->
 
 
 def claim(name: str, title: str, components: list[rec.ComponentRow], **more: Any) -> rec.ClaimRow:
-    """A decided claim with sensible values for what `more` does not set."""
+    """A decided claim with sensible values for fields that `more` does not set."""
     order = ("SUPPORTED", "INCONCLUSIVE", "REFUTED")
     verdict = max((part.verdict for part in components), key=order.index, default=None)
     settings: dict[str, Any] = {

@@ -30,7 +30,7 @@ Answer = Callable[[list[str], list[str]], str]
 
 
 def terminal(record: Record, width: int = 80, verbosity: int = 0, encoding: str = "utf-8") -> str:
-    """The table as it is printed where colours are not shown."""
+    """The table as printed without colours."""
     target = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     print_verdicts(record, Console(file=target, width=width, force_terminal=False), verbosity)
     target.flush()
@@ -38,7 +38,7 @@ def terminal(record: Record, width: int = 80, verbosity: int = 0, encoding: str 
 
 
 def unfolded(text: str) -> str:
-    """A page with what it keeps compressed at its places, as its script sees it."""
+    """A page with its compressed parts unpacked in place, as its script sees it."""
     [packed] = re.findall(r'<script type="text/plain">(.*?)</script>', text)
     parts = iter(zlib.decompress(base64.b64decode(packed)).decode().split("\0"))
     text = text.replace(packed, "")
@@ -146,7 +146,7 @@ def said(claim: ClaimRow) -> dict[str, str]:
 
 
 def of_claim(lines: list[str], _old: list[str]) -> str:
-    """Say of an edited claim what is not said of it as it is."""
+    """Return what is said of an edited claim and not of the original."""
     name = lines[0].split("/")[1]
     before, after = (
         next(said(claim) for claim in record.claims if claim.id == name)
@@ -255,4 +255,4 @@ CASES: dict[str, Answer] = {
     "outcomes": outcome,
     "words": words,
 }
-"""The files of cases, and what makes the answer to one."""
+"""The files of cases, and the function that answers a case."""

@@ -100,7 +100,7 @@ def later() -> rec.Record:
 
 
 def interrupted() -> rec.Record:
-    """A run that was stopped, in no repository, of which less is known than usual."""
+    """A run that was stopped, outside a repository, with less known than usual."""
     found = record()
     found.suite.ahead, found.suite.commit = 3, None
     found.suite.independence.chains = 1
@@ -169,7 +169,7 @@ def trigger_signal() -> rec.ClaimRow:
 
 
 def excess() -> Iterator[Line]:
-    """The curve of the excess at every length, and for one of them that without the length."""
+    """The curve of the excess at every length, and one curve without the length."""
     xs = [400.0 * 2 ** (i / 2) for i in range(11)]
     for length in (16, 32, 64):
         ys = [1 + 256 / x * (1 + length / 64) for x in xs]

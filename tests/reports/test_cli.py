@@ -1,4 +1,4 @@
-"""`python -m recall_reports`, and what it says has changed; most is in `__snapshots__/`."""
+"""Test `python -m recall_reports` and its `diff`; most cases are in `__snapshots__/`."""
 
 import importlib
 import json

@@ -68,7 +68,7 @@ def attacks() -> list[str]:
 
 
 def test_what_is_allowed_comes_out_and_nothing_else() -> None:
-    """Whatever commands a version of the converter knows: some want more than these arguments."""
+    """Any command that a version of the converter knows; some need more arguments."""
     array = r"\begin{array}{c|c} x^2 & x_i \\ \hline \sum_i^n & x_i^2 \end{array}"
     elements, attributes = set[str](), set[str]()
     for latex in [*attacks(), array, r"\smallint"]:

@@ -40,7 +40,7 @@ NAMES = {
     SourceRow: ("paper", "statements", "provenance"),
     Statement: ("id",),
 }
-"""Fields that are no free text either, by their types."""
+"""Fields that are not free text because of their types."""
 MARKDOWN = (
     "`![x](https://evil.example/i.png)` **Nothing changed** _x_ ~~x~~ <img src=x> [x](y) | a |",
     "\n\n` `` @somebody a@b.co #1 o/r#2 GH-3 https://evil.example www.evil.example &#64;x $x^2$ \\",
@@ -95,7 +95,7 @@ READER = MarkdownIt().enable(["table", "strikethrough"])
 
 
 def read(text: str) -> tuple[str, list[str], set[str]]:
-    """The plain text of a document, its codes, and the names of whatever else is in its lines."""
+    """The plain text of a document, its codes, and the names of other things in its lines."""
     tokens = [part for token in READER.parse(text) for part in token.children or ()]
     found: dict[str, list[str]] = {"text": [], "code_inline": []}
     for token in tokens:

@@ -18,7 +18,7 @@ from tests.reports.golden import of_states
 
 
 def test_every_state_has_a_symbol_of_its_own() -> None:
-    """But what is false, as expected, is a success."""
+    """A claim that is false, as expected, is a success."""
     assert phrases.SYMBOLS[phrases.AS_EXPECTED] == phrases.SYMBOLS["SUPPORTED"]
     assert len(set(phrases.SYMBOLS.values())) == len(phrases.SYMBOLS) - 1
 

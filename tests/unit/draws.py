@@ -18,7 +18,7 @@ from simulation.memory.optimal import Pairs
 
 
 def generators(count: int, seed: int = 0) -> list[np.random.Generator]:
-    """One generator a replicate, as simulations take them."""
+    """One generator per replicate, as simulations take them."""
     return [np.random.default_rng([seed, index]) for index in range(count)]
 
 
@@ -36,8 +36,7 @@ LAWS = ("sphere", "gaussian", "orthonormal")
 def batches(
     draw: st.DrawFn, *, most: tuple[int, int, int, int], laws: tuple[str, ...] = LAWS
 ) -> Batch:
-    """Draw batches of one to three replicates, up to so many tokens, positions, samples and
-    dimensions."""
+    """Draw batches of one to three replicates, with sizes up to these limits."""
     vocab_size, law = draw(st.integers(2, most[0])), draw(st.sampled_from(laws))
     enough = st.integers(vocab_size + 2, vocab_size + 6)
     seed = draw(st.integers(0, 2**32 - 1))
@@ -71,7 +70,7 @@ def informative(tokens: Tensor, positions: Tensor) -> Tensor:
 
 
 def perfectly_seen(batch: Batch) -> tuple[Attended, Facts]:
-    """Return the batch as perfect attention sees it, and the facts that recall makes of it."""
+    """Return the batch under perfect attention, and the facts for recall."""
     seen = informative(batch.tokens, batch.positions)
     counts = [torch.bincount(row, minlength=batch.vocab_size) for row in seen]
     facts = Facts(
@@ -83,13 +82,13 @@ def perfectly_seen(batch: Batch) -> tuple[Attended, Facts]:
 
 
 def pcg(rngs: Iterable[np.random.Generator]) -> list[np.random.Generator]:
-    """Generators of PCG64 with the seeds of these."""
+    """PCG64 generators with the seeds of these generators."""
     seeds = [rng.bit_generator.seed_seq for rng in rngs]
     return [np.random.default_rng(seed) for seed in seeds if isinstance(seed, SeedSequence)]
 
 
 def pairs_of_numpy(rngs: list[np.random.Generator], *, dim: int, associations: int) -> Pairs:
-    """Pairs that were met once, when numpy's normal numbers made them."""
+    """Pairs that once failed, as numpy's normal numbers made them."""
     drawn = [[unit_vectors(rng, associations, dim) for _ in range(2)] for rng in rngs]
     inputs, outputs = torch.from_numpy(np.array(drawn)).unbind(1)
     return Pairs(inputs=inputs, outputs=outputs)

@@ -1,4 +1,4 @@
-"""No regime asks the law that is tried in it: a wrong law would leave out what refutes it."""
+"""No regime uses the law that it tests, as a wrong law would exclude its own counterexamples."""
 
 import random
 import sys
@@ -60,7 +60,7 @@ def law(claim: Claim, cell: Cell) -> list[str]:
 
 
 def asked(regime: Regime, tries: int = 400) -> tuple[set[str], Cell]:
-    """Laws that a regime asks for at random points until some are inside, and one of these."""
+    """Laws that a regime calls at random points until some are inside, and one of these points."""
     draws = random.Random(0)
     found, inside = set(), []
     for _ in range(tries):

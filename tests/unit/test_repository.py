@@ -246,7 +246,7 @@ def test_examples(name: str) -> None:
 
 
 def test_every_public_name_says_what_it_is() -> None:
-    """A dataclass without a docstring gets its signature for one, which says nothing."""
+    """A dataclass without a docstring gets its signature as docstring, which explains nothing."""
     for name in recall_claims.__all__:
         text = getattr(recall_claims, name).__doc__ or ""
         assert len(text) > 20, name

@@ -110,7 +110,7 @@ RECORDED = device.recorded()
 
 
 def within_budget(claim: Claim) -> None:
-    """Fail where a claim mixes devices, has other figures, or is over budget in what it was not."""
+    """Fail if a claim mixes devices, has other figures, or newly exceeds a budget."""
     row = device.counted(claim)
     (once, twice), cell = row.figures, lowest(claim)[0]
     key = BlockKey(claim.id, "", cell.id, 1000, 0, 2, claim.dtype, "cpu", "", "")

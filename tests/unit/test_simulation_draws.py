@@ -1,4 +1,4 @@
-"""Every room's draws: outputs are other vectors than inputs, and every replicate has its own."""
+"""Draws of every folder: outputs and inputs are different vectors, and replicates differ."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Random numbers of many replicates: their words, their laws, and whose they are."""
+"""Random numbers of many replicates: their words, their laws, and their generators."""
 
 import math
 from collections.abc import Callable

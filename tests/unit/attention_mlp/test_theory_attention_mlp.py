@@ -109,14 +109,14 @@ def test_binding_condition(changes: dict[str, object], condition: str) -> None:
 def test_a_layer_much_narrower_than_the_embeddings_is_no_case_of_the_critical_width(
     vocab_size: int, samples: int, dim: int
 ) -> None:
-    """There half of the tokens need 1.35 to 1.4 times what it says and more."""
+    """Outside the regime half of the tokens need at least 1.35 to 1.4 times the prediction."""
     sizes: dict[str, Any] = {"vocab_size": vocab_size, "samples": samples, "activation": "he2"}
     assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=dim, width=1)) is not None
     assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=60, width=1)) is None
 
 
 def test_such_a_layer_is_no_case_of_the_capacity() -> None:
-    """There it is less than 0.88 of what it says."""
+    """Outside the regime it is less than 0.88 of the prediction."""
     narrow = Cell(activation="he2", dim=132, width=39)
     assert mlp_recall.CAPACITY.why_outside(narrow) is not None
     assert mlp_recall.CAPACITY.why_outside(narrow.replace(dim=54)) is None

@@ -27,7 +27,7 @@ def test_biographies_have_the_name_first_and_every_value_once() -> None:
 
 
 class Uniform(nn.Module):
-    """Takes all tokens for equally likely, among so many."""
+    """A model that takes all tokens for equally likely."""
 
     def forward(self, tokens: Tensor) -> Tensor:
         return torch.zeros(*tokens.shape, 1000)

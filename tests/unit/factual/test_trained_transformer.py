@@ -145,8 +145,9 @@ def best(seeds: list[int], rates: list[float], **changes: float) -> tt.Trained:
 def test_the_first_rate_that_reaches_the_target_counts_or_else_the_best(
     target: float | None, least: int, most: int
 ) -> None:
-    """No target is the median of what 18 trainings to the end reach: half of them, or more, for
-    a model that has reached it leaves."""
+    """No target is the median of 18 full trainings: at least half reach it, as a model that has
+    reached it stops.
+    """
     rates, seeds = [0.01, 0.1, 0.03], [1, 2, 3, 4, 5, 6]
     if target is None:
         ends = [run(seeds, SMALL, learning_rate=rate, target=2.0) for rate in rates]

@@ -21,7 +21,7 @@ ALPHA = Budget().per_claim(papers()["A"])
 
 
 def declared(id: str, cells: Any = CELLS, **changes: Any) -> Callable[[Observe], Claim]:
-    """The claim that a mean is 2, with a control that says 3, but for what is changed.
+    """The claim that a mean is 2, with a control that says 3, and with some fields changed.
 
     Args:
         id: of the claim; a worker finds it by this in the module of the decorated function.

@@ -1,4 +1,4 @@
-"""Dependence of a block's fingerprint, and the code that the simulation can see."""
+"""Test what a block's fingerprint depends on, and which code a simulation can see."""
 
 import importlib
 import sys

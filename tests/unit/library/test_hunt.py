@@ -46,7 +46,7 @@ def normal(block: rc.Block, mean: float, deviation: float = 0.2) -> Array:
 
 
 def in_regime(id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: Any) -> Decorator:
-    """The claim that the mean is the dimension, or what else is asked for, in a regime."""
+    """The claim that the mean is the dimension, or another prediction, in a regime."""
     given: dict[str, Any] = {"replicates": (64, 1024), "predict": lambda cell: cell.number("dim")}
     return declared(id, {"standard": cells}, regime=regime, **{**given, **changes})
 
@@ -74,7 +74,7 @@ noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly
 
 @in_regime("T.bent", REGIME, rc.grid(dim=(16, 64), length=8), rule=rc.Exponents({"dim": 1.0}, 0.1))
 def bent(cell: rc.Cell, block: rc.Block) -> Array:
-    """The mean is proportional to the dimension, but where it is small."""
+    """The mean is proportional to the dimension, unless that is small."""
     return normal(block, max(cell["dim"], 16), 0.02)
 
 
@@ -95,7 +95,7 @@ def winner(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     predict=lambda cell: 2 * cell.number("dim"),
 )
 def critical(cell: rc.Cell, block: rc.Block) -> Array:
-    """Half of the trials succeed from twice the dimension on, but where the dimension is large."""
+    """Half of the trials succeed from twice the dimension on, unless the dimension is large."""
     middle = cell["dim"] * (2 if cell["dim"] < 40 else 3)
     return np.array([float(rng.normal(cell["samples"], 1.0) > middle) for rng in block.rngs])
 
@@ -108,7 +108,7 @@ def hunted(one: rc.Claim, path: Path, seconds: float, seed: int = 0) -> campaign
 
 
 def found(one: rc.Claim, path: Path) -> campaign.Confirmation:
-    """Return what a hunt of a minute confirms, which ends much earlier."""
+    """Return what a hunt of up to a minute confirms."""
     confirmation = hunted(one, path, 60).confirmation
     assert confirmation is not None
     return confirmation
@@ -178,7 +178,7 @@ def test_a_violation_by_t_has_to_stand_twice(
 
 
 def promised_and_kept(skewness: float, pairs: int) -> tuple[float, float, float]:
-    """Level of a first confirmation, how often one look at skewed values errs, and two do.
+    """Level of a first confirmation, and how often one look at skewed values errs, and two looks.
 
     Values are lognormal, and the claim true, at the edge that the long tail leaves alone.
     """

@@ -1,4 +1,4 @@
-"""Opening a ledger that others open at the same moment, and what it holds."""
+"""Test a ledger that several open at the same moment, and its contents."""
 
 import hashlib
 import itertools
@@ -58,7 +58,7 @@ def test_a_ledger_is_looked_at_and_filled_under_one_lock(tmp_path: Path) -> None
 def test_what_another_processor_rounds_is_no_contradiction(
     tmp_path: Path, here: float, there: float, merges: bool
 ) -> None:
-    """AVX2 and SSE differ so: in errors of identities, and by 1.7e-10 in G.optimal-spread."""
+    """AVX2 and SSE so differ: in errors of identities, and by 1.7e-10 in G.optimal-spread."""
     paths = [tmp_path / "here", tmp_path / "there"]
     for path, value in zip(paths, (here, there), strict=True):
         with Ledger(path) as ledger:
@@ -271,7 +271,7 @@ WHY: list[tuple[list[dict[str, Any]], str]] = [
 def test_a_block_of_any_other_key_is_no_evidence_and_says_what_differs(
     ledger: Ledger, kept: list[dict[str, Any]], why: str
 ) -> None:
-    """Of several, the newest of the same seed; of code, the modules that changed."""
+    """It compares with the newest block of the same seed, and names the modules that changed."""
     ledger.remember_code("old", lambda: {"same": "1", "edited": "2", "removed": "3"})
     ledger.remember_code(KEY.code, lambda: {"same": "1", "edited": "4", "added": "5"})
     for changes in kept:

@@ -47,7 +47,7 @@ def rejection(mean: float, alpha: float, counts: Sequence[int]) -> float:
 
 
 def coins_won(ones: Array, count: int, mean: float) -> Array:
-    """Log wealth of bets on more than this mean, by the number of ones among so many coins."""
+    """Log wealth of bets on more than this mean, by the number of ones among `count` coins."""
     stakes = STAKES[:, None]
     wins, losses = 1 + stakes * (1 / mean - 1), 1 - stakes
     logs = special.xlogy(ones, wins) + special.xlogy(count - ones, losses)

@@ -157,7 +157,7 @@ def test_a_law_is_registered_at_its_own_quantiles(law: Callable[[Any], Any]) -> 
 
 
 def test_an_edit_of_a_law_that_its_region_would_notice_registers_anew() -> None:
-    """As much of the probability as one tenth of the region, put aside, is an edit."""
+    """A change of the law by a tenth of the region counts as an edit."""
     for within in (0.3, 0.05, 0.01):
         aside = within / 10
         for at in (-3.0, 1.2, 1.3, 1.4, 50.0):
@@ -203,7 +203,7 @@ def test_fields_of_every_kind_count() -> None:
 def test_what_a_rule_of_ones_own_does_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else its text could be changed until the evidence at hand gives the verdict wanted."""
+    """Otherwise its text could be edited until the existing evidence gives the wanted verdict."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def having(margin: str) -> str:

@@ -1,4 +1,4 @@
-"""Replicates that are not what a verdict takes them for are refused, each in its own words."""
+"""Replicates that break a verdict's assumptions are refused, each with its own message."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ ALLOWED: dict[str, Callable[[Block], Any]] = {
 
 @declared("T.kind")
 def simulated(cell: Cell, block: Block) -> Any:
-    """A mean is two, of replicates that something is wrong with."""
+    """A mean is two, with faulty replicates."""
     right = "larger cell" in KIND[0] and cell["length"] == 4
     wrong = ALLOWED.get(KIND[0]) or WRONG[KIND[0]][0]
     return honest(block) if right else wrong(block)
@@ -121,7 +121,7 @@ SEED = 3
 
 
 def seeded(block: Block) -> Any:
-    """Data drawn once, of a seed that is fixed, which no comparison of replicates shows."""
+    """Data drawn once from a fixed seed, which no comparison of replicates shows."""
     return np.random.default_rng(SEED).normal(2, 0.01) + honest(block)
 
 
@@ -176,7 +176,7 @@ def test_what_a_worker_returns_is_tried_in_this_process(ledger: Ledger) -> None:
 
 
 class OtherProcess(SerialExecutor):
-    """Returns what a process would in which something else had been drawn at import."""
+    """Returns the figures of a process in which other numbers were drawn at import."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         future: Future[Any] = Future()

@@ -49,7 +49,7 @@ def scanned(cell: rc.Cell, block: rc.Block) -> Array:
 
 
 def blas_threads() -> float:
-    """Threads of the BLAS library that has most."""
+    """Largest number of threads of any BLAS library."""
     pools = threadpoolctl.threadpool_info()
     return float(max(pool["num_threads"] for pool in pools if pool["user_api"] == "blas"))
 
@@ -187,7 +187,7 @@ def test_a_block_is_what_the_simulation_draws_to_the_last_bit(ledger: Ledger) ->
 
 
 ROOM = 16
-"""Replicates that the test's memory holds; `short_of_memory` fails beyond."""
+"""Number of replicates that fit into the test's memory; `short_of_memory` fails beyond."""
 
 
 @declared("T.memory", rc.grid(fails=("cpu", "cuda", "library", "numpy")), replicates=11)

@@ -1,4 +1,4 @@
-"""Many claims in flight: who goes first, what is lost with a worker, and that no figure changes."""
+"""Test many claims in flight: their order, the loss of a worker, and that no figure changes."""
 
 import math
 import os
@@ -47,7 +47,7 @@ first, second, third, fourth = CLAIMS = tuple(
 
 
 class Recording(ThreadPoolExecutor):
-    """Keeps what it is given, and does it when `go` is set."""
+    """Keeps its tasks, and runs them when `go` is set."""
 
     def __init__(self, workers: int, *, go: bool = True) -> None:
         super().__init__(workers)
@@ -69,7 +69,7 @@ class Recording(ThreadPoolExecutor):
 
 
 class Waited(SimpleQueue[Any]):
-    """Lets an executor begin once somebody waits for it; counts what it was given by then."""
+    """Lets an executor begin once somebody waits for it; counts its tasks until then."""
 
     def __init__(self, executor: Recording) -> None:
         self.executor, self.given = executor, 0
@@ -94,7 +94,7 @@ def begin(one: Claim, settings: Settings, engine: Scheduler) -> Running:
 def all_of(
     engine: Scheduler, settings: Settings = SMOKE, last: Collection[str] = ()
 ) -> list[Outcome]:
-    """Outcomes in the claims' order, all of them expected from the beginning."""
+    """Outcomes in the claims' order; all claims are announced at the start."""
     paths = [settings.costs.path(c.id, 16, 3) if settings.costs else math.inf for c in CLAIMS]
     begins = [partial(begin, one, settings, engine) for one in CLAIMS]
     works = [2 * path for path in paths]
@@ -233,7 +233,7 @@ def test_a_claim_that_has_failed_is_not_gone_on_with(ledger: Ledger) -> None:
 
 
 class Fragile(Executor):
-    """Dies of a claim's block; what is in flight dies with it."""
+    """Dies of a claim's block, with all blocks in flight."""
 
     deadly = "T.third"
     made = 0

@@ -1,4 +1,4 @@
-"""Cells stop one by one, decisions stay, and every bound has the level that it is owed."""
+"""Cells stop one by one, decisions stay, and every bound has the right level."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -97,7 +97,7 @@ def part(name: str, low: float, high: float) -> Component:
 
 @dataclass(frozen=True)
 class Scripted(Rule):
-    """Rule that returns at each call what its script says."""
+    """Rule that returns scripted components, one per call."""
 
     script: list[tuple[Component, ...]] = field(default_factory=list)
     method: Method = STUDENT
@@ -109,7 +109,7 @@ class Scripted(Rule):
 
 
 def test_what_was_decided_stays_so() -> None:
-    """A component by its first rejection, a control by its refutation."""
+    """A component stops at its first rejection, a control at its refutation."""
     inside, wide = part("a", 0.95, 1.05), part("a", 0.8, 1.05)
     open_, closed = part("b", 0.5, 1.5), part("b", 0.95, 1.05)
     wrong = part("a", 1.2, 1.3)

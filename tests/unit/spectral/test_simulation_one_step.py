@@ -78,7 +78,7 @@ def test_newton_step_is_that_of_the_differentiated_hessian() -> None:
 
 @pytest.mark.parametrize("first", [1, 4, 32, None])
 def test_recall_is_that_of_loops(first: int | None) -> None:
-    """Replicates have survivors of a first comparison of their own, and numbers of them."""
+    """Each replicate has its own survivors of a first comparison, and its own number of them."""
     tables = [drawn(seed, 12, 4)[1:] for seed in (3, 4, 5)]
     inputs, outputs = (torch.cat(table) for table in zip(*tables, strict=True))
     memory = torch.from_numpy(np.random.default_rng(4).standard_normal((3, 4, 4)))
@@ -159,7 +159,7 @@ def test_gradient_of_the_whole_softmax_is_that_of_automatic_differentiation() ->
 
 
 def test_exact_steps_are_as_long_as_they_are_told() -> None:
-    """The second depends on how long the first was."""
+    """The second draw depends on the length of the first."""
     setting = {"dim": 4, "items": 14, "exponent": 1.5, "steps": 2, "rule": "regularised"}
     found, _ = one_step.several_steps(generators(8), rate=3.0, **setting)  # type: ignore[arg-type]
     for r, rng in enumerate(generators(8)):

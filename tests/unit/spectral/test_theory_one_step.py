@@ -10,7 +10,7 @@ from scipy import special, stats
 from theory.spectral import one_step, resolvent
 
 ALONG = one_step._ALONG.size
-"""Noises at which an own score is looked up, unlike the levels of tables."""
+"""Noises at which own scores are looked up, different from the tables' levels."""
 
 
 def weights(items: int, exponent: float) -> np.ndarray:
