@@ -31,9 +31,9 @@ TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conf
 LEDGER = Path(".recall-claims/ledger.sqlite")
 CERTIFICATES = Path("reports/certificates.json")
 EPILOG = (
-    "exit status: 0 done; 1 a claim errs more often than its alpha says, or a check found "
-    "something; 2 wrong usage, a name that is taken, a place that cannot be written, a formula "
-    "that is not there or has no value, or a ledger or record that cannot be used"
+    "Exit status 0: done. Exit status 1: a claim errs more often than its alpha says, or a check "
+    "found something. Exit status 2: wrong usage, a name that is taken, a place that cannot be "
+    "written, a formula without a value, or a ledger or record that cannot be used."
 )
 
 

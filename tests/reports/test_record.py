@@ -226,5 +226,5 @@ def test_a_file_without_certificates_is_told(tmp_path: Path) -> None:
     file = tmp_path / "certificates.json"
     assert certificates.load(file).claims == {}
     file.write_text('{"tier": "standard", "claims": {"A.one": {"alpha": 2}}}')
-    with pytest.raises(ReportError, match="write it anew with `python -m recall_claims certify`"):
+    with pytest.raises(ReportError, match="write it again with `python -m recall_claims certify`"):
         certificates.load(file)

@@ -1,4 +1,4 @@
-"""Docstrings and comments keep those rules of `.github/CONTRIBUTING.md` that a machine can check.
+"""Docstrings, comments and messages keep the rules of CONTRIBUTING that a machine can check.
 
 `tests/prose.py` checks the pages, and lists the words that neither pages nor code use.
 """
@@ -9,6 +9,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,8 @@ CODE = re.compile(
 )
 ENTRY = re.compile(r"^ +\**\w+: (?=\S)", re.M)
 """The name of a parameter, an attribute or an error, before its explanation."""
+TAG = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<[^>]*>", re.S)
+"""Code and comments of a template, and tags of a page."""
 PART = re.compile(r"\n\s*\n|\n\s*(?=[-*|] |\d+\. )|:\n")
 SENTENCE = re.compile(r"(?<=[.!?])[)\"”]?\s+(?=[A-Z\"(])")
 
@@ -64,6 +67,42 @@ def comments(source: str) -> Iterator[str]:
         elif token.type != tokenize.NL and kept:
             yield " ".join(kept)
             kept = []
+
+
+def messages(source: str) -> Iterator[str]:
+    """Yield each string of at least four words that is no docstring; values in it count as X."""
+    tree = ast.parse(source)
+    left_out = {id(text) for node in ast.walk(tree) for text in _left_out(node)}
+    for node in ast.walk(tree):
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        if id(node) not in left_out and isinstance(node, ast.JoinedStr | ast.Constant):
+            text = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "X" for part in parts
+            )
+            if len(re.findall(r"[A-Za-z]{2,}", text)) >= 4 and not text.startswith("CREATE TABLE"):
+                yield text
+
+
+def _left_out(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield docstrings, and parts of strings that are checked as a whole."""
+    match node:
+        case ast.Expr(ast.Constant() as text):
+            yield text
+        case ast.JoinedStr(values):
+            yield from values
+
+
+def wrong_messages(source: str) -> list[str]:
+    """Return what a file's messages break, a line for each fault."""
+    found = []
+    for text in messages(source):
+        plain = CODE.sub("X", text)
+        found += [f"{at[0]!r}: {text[:80]}" for word in BANNED for at in word.finditer(plain)]
+        for sentence in (s for part in plain.split("\n") for s in SENTENCE.split(part)):
+            words = re.findall(r"[^\W\d_][^\W_]+|\b[aAI]\b", sentence)
+            if len(words) > prose.WORDS:
+                found.append(f"{len(words)} words: {sentence}")
+    return found
 
 
 def faults(source: str, file: str = "") -> list[str]:
@@ -100,6 +139,22 @@ def test_docstrings_and_comments_are_plain(folder: str) -> None:
     assert found == {}
 
 
+SAID = [file for file in FILES if file.startswith(("claims/recall_claims", "reports"))]
+
+
+@pytest.mark.parametrize("file", SAID)
+def test_messages_are_plain(file: str) -> None:
+    assert wrong_messages((prose.ROOT / file).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "page", sorted((prose.ROOT / "reports").rglob("*.j2")), ids=lambda page: page.name
+)
+def test_templates_use_plain_words(page: Path) -> None:
+    text = TAG.sub("X", page.read_text(encoding="utf-8"))
+    assert [at[0] for word in BANNED for at in word.finditer(text)] == []
+
+
 MANY = "Many" + " words" * 30
 
 
@@ -120,3 +175,19 @@ def test_each_rule_is_checked(source: str, fault: str) -> None:
 def test_sentences_of_tests_and_names_of_parameters_are_left_alone() -> None:
     assert not faults('def test_a():\n    """In a thing it is so."""')
     assert not faults('def f():\n    """Make it.\n\n    Args:\n        world: a `world`.\n    """')
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ('f"{a} of the {b} tests cannot be told apart"', "'told'"),
+        (f'"{MANY}."', "31 words"),
+        ('"It holds. " f"{a} is in a world of its own"', "'world'"),
+    ],
+)
+def test_a_message_is_checked_as_a_whole(source: str, fault: str) -> None:
+    assert [found for found in wrong_messages(f"a = {source}") if found.startswith(fault)]
+
+
+def test_names_and_tables_are_no_messages() -> None:
+    assert not wrong_messages('a = ["world", "CREATE TABLE worlds (one TEXT, two TEXT)", "a rung"]')

@@ -34,9 +34,9 @@ def refuse_open(address: str) -> None:
         own = False
     if not own and protocol not in ("tls", "inproc"):
         raise ExecutorError(
-            f"--executor dask:{address}: whoever can connect to that address can run code in this "
-            "process; use TLS (dask:tls://..., see .github/docs/cluster.md) or a scheduler on this "
-            f"machine, or, where you trust all of the network, say dask-insecure:{address}"
+            f"--executor dask:{address}: everybody who reaches that address can run code in this "
+            "process. Use TLS (dask:tls://..., see .github/docs/cluster.md) or a scheduler on this "
+            f"machine. If you trust the whole network, say dask-insecure:{address}"
         )
 
 

@@ -136,8 +136,8 @@ def factory(spec: str) -> Callable[[], Any]:
     Args:
         spec: "serial", "processes:K", "dask:ADDRESS" (a running scheduler's, by TLS or on this
             machine), "dask-insecure:ADDRESS" (without TLS, on whatever machine), or
-            "module:callable". That is called without arguments and
-            returns any `concurrent.futures.Executor`, such as mpi4py's.
+            "module:callable". The callable takes no arguments and returns any
+            `concurrent.futures.Executor`, such as mpi4py's.
 
     Raises:
         ExecutorError: the value is none of these, or dask is not installed.

@@ -128,8 +128,8 @@ def _seeded(claim: Claim) -> list[str]:
     """Refuse a simulation that draws the same numbers under every seed."""
     return [
         f"its simulation makes a generator of a fixed seed ({place}), which draws the same for "
-        "all replicates and seeds: draw from block.rngs; data that are fixed on purpose are made "
-        "where the module begins, outside of functions"
+        "all replicates and seeds: draw from block.rngs. Make data that are fixed on purpose at "
+        "the top of the module, outside of functions"
         for place in fixed_seeds(claim.observe)
     ]
 
@@ -180,9 +180,9 @@ def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[
         return
     if points and all(wrong.predict(cell) == right(cell) for cell in points):
         raise ClaimError(
-            "it predicts what the claim predicts, in every cell, so no data could refute the one "
-            f"and support the other; cells have the parameters {', '.join(points[0])}: is the one "
-            "that it changes among them?"
+            "it predicts what the claim predicts, in every cell, so no data could refute it "
+            f"and support the claim. Cells have the parameters {', '.join(points[0])}: does it "
+            "change one of them?"
         )
 
 

@@ -189,7 +189,7 @@ def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
         return None
     return (
         f"all values of a cell are equal at the first look, such as {observed[0][0]:g}: a t "
-        "interval needs values that vary; fix the simulation, take more replicates if the event "
+        "interval needs values that vary. Fix the simulation, take more replicates if the event "
         "is rare, or say method=Betting(low, high) or method=Deterministic()"
     )
 

@@ -57,8 +57,8 @@ def simulate(task: Task) -> BlockResult:
     if (code, versions()) != (key.code, key.versions):
         raise SimulationError(
             f"{key}: worker {platform.node()} has other code or libraries than this run: {code} "
-            f"and {versions()} there, {key.code} and {key.versions} here; install the same on both "
-            "and start the workers anew"
+            f"and {versions()} there, {key.code} and {key.versions} here. Install the same on both "
+            "and restart the workers"
         )
     for _ in range(2):
         start, processor = time.perf_counter(), time.process_time()

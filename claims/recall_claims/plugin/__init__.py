@@ -40,9 +40,9 @@ REPORT = "claims-report"
 SHORT = 10.0
 """Seconds of blocks below which starting processes does not pay."""
 LATE = (
-    "claims were met while collecting, too late for their options and report: name the folder that "
-    "has them (`pytest {}`), or have every run load the plugin: `addopts = -p "
-    "recall_claims.plugin` in pytest.ini"
+    "pytest found claims too late to read their options and to report them. Name their folder "
+    "(`pytest {}`), or load the plugin in every run: `addopts = -p recall_claims.plugin` in "
+    "pytest.ini"
 )
 
 
@@ -124,9 +124,9 @@ def _refuse_uncounted(config: pytest.Config, modules: Iterable[str]) -> None:
     names = [p.__name__ for p in plugins if Path(p.__file__ or "").name != "conftest.py"]
     for plugin in (name for module in modules for name in uncounted(module, names)):
         raise pytest.UsageError(
-            f"the plugin {plugin} is developed here, so that evidence may depend on it: have "
-            "addopts in pytest's settings, or a conftest.py beside the claims, load it, and it "
-            f"counts as their code; or leave it out with `-p no:{plugin}`"
+            f"the plugin {plugin} is developed here, so that evidence may depend on it. To count "
+            "it as code of the claims, load it by addopts in pytest's settings or by a conftest.py "
+            f"in their folder. To leave it out, say `-p no:{plugin}`"
         )
 
 

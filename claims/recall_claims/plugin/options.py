@@ -78,10 +78,10 @@ PATHS = tuple(name for name, (_, kind, _) in VALUED.items() if kind in ("FILE", 
 
 
 DRY_RUN = (
-    "simulate nothing; print for each claim its cells, replicates, blocks in the ledger and to "
-    "draw, and the seconds that these are expected to take. --dry-run=pilot also prints how many "
-    "replicates would decide each claim; if the baseline lacks the claim, it simulates the first "
-    "look, or 128 replicates if those are more, with random numbers that no verdict uses"
+    "simulate nothing; print for each claim its cells, replicates, blocks in the ledger, blocks to "
+    "draw and the expected seconds. With =pilot, print also how many replicates would decide each "
+    "claim. If the baseline lacks the claim, =pilot simulates the first look or 128 replicates, "
+    "the larger of the two. No verdict uses their random numbers"
 )
 
 

@@ -66,6 +66,6 @@ def load(path: Path) -> Certificates:
         return Certificates()
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ReportError(
-            f"{path} holds no certificates: {error}; take it away, or write it anew with "
+            f"{path} holds no certificates: {error}; remove it, or write it again with "
             "`python -m recall_claims certify`"
         ) from error

@@ -46,7 +46,7 @@ class _LadderRule(Rule):
                 return (
                     f"{self.observable!r} is shown to be above its target at {fold[0]} and below "
                     f"it at {fold[1]}, so it crosses the target more than once as {self.scan} "
-                    "grows, and no critical value is defined; scan where the rate is monotone, or "
+                    "grows, and no critical value is defined. Scan where the rate is monotone, or "
                     "judge rates"
                 )
         return ""
@@ -119,7 +119,7 @@ class CriticalLocation(_LadderRule):
                 raise ClaimError(
                     f"the test sizes {self.scan} with {rungs[0].id} have {len(inside)} "
                     f"in the region, {low:g} to {high:g} (of {values}), so nothing could "
-                    "support the claim; give it rungs at the region's edges, or just inside"
+                    "support the claim. Add sizes at the region's edges, or just inside"
                 )
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:

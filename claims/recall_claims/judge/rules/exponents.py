@@ -38,8 +38,8 @@ def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
     logs = np.log([[cell.number(name) for name in parameters] for cell in cells])
     if np.linalg.matrix_rank(logs - logs.mean(axis=0)) < len(parameters):
         raise ClaimError(
-            f"the grid does not vary {', '.join(parameters)} independently, so their exponents "
-            "cannot be told apart; add cells"
+            f"the grid does not vary {', '.join(parameters)} independently, so the data "
+            "cannot separate their exponents; add cells"
         )
     design = np.column_stack([np.ones(len(cells)), logs])
     return np.linalg.pinv(design)[1:]
