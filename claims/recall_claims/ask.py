@@ -43,9 +43,9 @@ class Answer:
 
     Attributes:
         point: the parameters.
-        value: what is predicted.
-        error: as the formula states it there; empty if it states none.
-        ends: of what that error allows; None if it states none.
+        value: the prediction.
+        error: stated error of the formula there; empty if it states none.
+        ends: of the interval that this error allows; None if it states none.
         outside: why the point is not in the formula's regime; None if it is, or if it states none.
     """
 

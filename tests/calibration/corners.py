@@ -107,7 +107,7 @@ class Corner:
 
 @cache
 def _code(module: str) -> str:
-    """A digest of a claim file and all that it imports of the suite."""
+    """Digest of a claim file and of the modules of the suite that it imports."""
     modules = sorted({module, *_graph().find_upstream_modules(module)})
     texts = (inspect.getsource(importlib.import_module(name)) for name in modules)
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""A ledger that cannot be used gives one clear error; of others, a bad block is named."""
+"""An unusable ledger gives one clear error; in a usable ledger, a bad block is named."""
 
 import shutil
 import sqlite3

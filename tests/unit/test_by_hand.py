@@ -74,7 +74,7 @@ def test_dichotomies_of_few_points(patterns: int, dim: int, count: int) -> None:
 
 
 def test_a_weight_of_one_bit_stores_two_patterns() -> None:
-    """Of two weights the first pattern leaves one, which is right on each other with 1/2.
+    """The first pattern leaves one of two weights. It is right on each later one with chance 1/2.
 
     So the number is 1 plus the number of successes before the first failure, 1 in the mean.
     """

@@ -48,7 +48,7 @@ def read(name: str) -> list[dict[str, str]]:
 
 
 def stated(function: Callable[..., float], cell: dict[str, Any], value: float) -> float:
-    """Return what a prediction's value may be off by at a cell of its regime."""
+    """Return the stated error of a prediction at a cell of its regime."""
     entry = registered(function)
     assert entry is not None
     assert entry.regime is None or entry.regime.why_outside(rc.Cell(**cell)) is None, cell

@@ -220,7 +220,7 @@ def _both(kept: Interval, other: Interval) -> Interval:
 
 
 def looks_at(claim: Claim, tier: str, alpha: float) -> Looks[Decision]:
-    """The loop of a claim in a tier, each look of which is judged at this level."""
+    """Return the loop of a claim in a tier, which judges each look at level `alpha`."""
     return looks(
         claim.cells[tier],
         claim.steps(tier),

@@ -67,8 +67,8 @@ class Catch:
         violation: the smallest point that is taken for a violation, if there is one.
         shrunk: whether no parameter of it can be one step simpler.
         exhausted: whether every point of the regime has been tried.
-        cornered: whether every corner has.
-        refused: at how many points theory or simulation broke down, by what was said.
+        cornered: whether every corner has been tried.
+        refused: number of points at which theory or simulation failed, by error message.
     """
 
     probes: tuple[Probe, ...]

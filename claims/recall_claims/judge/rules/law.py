@@ -67,7 +67,7 @@ class Law(Rule):
 
     @property
     def region(self) -> Region:
-        """All distances that are small enough."""
+        """The region [0, tolerance]."""
         return Region(-math.inf, self.within)
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:

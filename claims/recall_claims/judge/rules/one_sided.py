@@ -96,7 +96,7 @@ class Identity(Rule):
 
     @property
     def region(self) -> Region:
-        """All errors that are small enough."""
+        """The region [0, tolerance]."""
         return Region(-math.inf, self.tolerance)
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
