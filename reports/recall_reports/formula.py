@@ -53,7 +53,7 @@ def mathml(latex: str, *, block: bool = True) -> Markup:
 
 
 def _converted(latex: str, *, block: bool) -> Element:
-    """Convert a formula; raises ValueError, or whatever the converter raises, where it cannot."""
+    """Convert a formula; raises ValueError, or an error of the converter."""
     if len(latex) > LONGEST or GROWS.search(latex):
         raise ValueError("it is too long, or may grow")
     known = latex.replace(r"\arg", r"\operatorname{arg}")  # the one the converter lacks

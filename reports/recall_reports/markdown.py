@@ -10,7 +10,7 @@ MARKUP = re.compile(r"[\\|<>*_`\[\]~$&]")
 LIVE = re.compile(r"[@#]|GH(?=-)|\w(?=://)|www(?=\.)", re.IGNORECASE)
 """Pieces of plain text that GitHub turns into links: people, issues, addresses."""
 APART = "&#8203;"
-"""A space of no width."""
+"""A zero-width space."""
 
 
 def render(record: Record, analyses: Analyses | None = None) -> str:

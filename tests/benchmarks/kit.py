@@ -33,7 +33,7 @@ from tests.every_claim import imported, lowest
 QUICK = 100
 """Kernels of a block that the kit simulates on both devices."""
 MOST_DRAWING = 0.1
-"""Share of the time of three steps that the draws may take; above it they belong on the card."""
+"""Largest share of the time of three steps for draws on the host, above which they should move."""
 HEAD = "| step | case | found | promised | kept |\n|---|---|---|---|---|"
 
 

@@ -147,12 +147,12 @@ def differentiated(
 
 
 def tiled(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Recall as the suite does: (1, V) labels."""
+    """Labels (1, V) recalled as the suite does."""
     return decoding.predict(u, memory, values)
 
 
 def dense(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Recall by definition: (1, V) labels from a (V, V) matrix of scores."""
+    """Labels (1, V) recalled by definition, from a (V, V) matrix of scores."""
     return ((values[0] @ memory[0].T) @ u[0].T).argmax(1)[None]
 
 

@@ -267,7 +267,7 @@ def full_theory(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @_made("sum of the unseen", rc.on(zipf.unseen_mass), EXACTLY, replicates=1)
 def unseen(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The closed form is the sum; beyond a million tokens none is seen."""
+    """The closed form equals the sum over tokens, none of which is ever seen beyond a million."""
     share = measured_zipf.frequencies(2**20, cell["alpha"])
     mass = share @ (1 - share) ** cell["samples"] + 1 - share.sum()
     return torch.full((block.replicates,), mass, dtype=block.dtype)

@@ -305,7 +305,7 @@ ORDER = ["theorem", "data", "off by", "notices", "error", "controls", "replay"]
 
 
 def test_a_claim_that_fails_says_why(suite: Suite) -> None:
-    """In this order; what each line says of any claim is in `tests/reports/__snapshots__`."""
+    """Lines come in this order; `tests/reports/__snapshots__` has what each says of any claim."""
     noises = {"refuted": "2.2 * SCALE, 0.1", "undecided": "SCALE, 1.0", "stands": "2 * SCALE, 0.1"}
     changed = {n: f"rng.normal({noise})" for n, noise in noises.items()}
     changed = {n: text.replace("SCALE", 'cell["scale"]') for n, text in changed.items()}

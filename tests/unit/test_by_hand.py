@@ -110,7 +110,9 @@ def test_a_token_is_localised_where_no_other_exceeds_it() -> None:
 
 
 def test_softmax_weight_of_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores ln 2 at the informative position and 0 at three others: 2/5; with half of them."""
+    """Scores ln 2 at the informative position and 0 at three others give 2/5; half of these scores
+    give less.
+    """
     batch = one_sequence([0, 0, 0, 0], 1)
     scores = scored([0.0, 9.0], math.log(2))
     monkeypatch.setattr(three_steps, "token_scores", lambda _: scores)

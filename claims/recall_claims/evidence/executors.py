@@ -199,7 +199,7 @@ def make(spec: str) -> Executor:
 
 
 def _begin() -> None:
-    """Have a worker process end when the process it works for is killed."""
+    """Make a worker process end when its parent is killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

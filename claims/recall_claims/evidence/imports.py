@@ -63,7 +63,7 @@ def package(module: str) -> str:
 def upstream(module: str) -> frozenset[str]:
     """Modules developed here that a module imports, directly or not.
 
-    This library imports only itself, so its imports are not followed but for a module of its own.
+    Imports of this library are followed only for its own modules, as it imports nothing else.
     """
     inside = in_library(module)
     return _reach(module, lambda name: not inside and in_library(name))

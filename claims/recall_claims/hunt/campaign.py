@@ -28,7 +28,7 @@ TURN, LEAST_TURN = 12.0, 2.0
 
 @dataclass(frozen=True)
 class Confirmation:
-    """A violation, judged on fresh evidence at an error probability of its own.
+    """A violation, judged on fresh evidence at its own error probability.
 
     Attributes:
         number: of the confirmation, over all claims and runs of the ledger.

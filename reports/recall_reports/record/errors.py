@@ -2,4 +2,4 @@
 
 
 class ReportError(Exception):
-    """A record or a report file that cannot be used: says which, why, and what to do about it."""
+    """An unusable record or report file; names the file, the cause and a remedy."""

@@ -67,7 +67,7 @@ class Law(Rule):
 
     @property
     def region(self) -> Region:
-        """The region [0, tolerance]."""
+        """All distances up to `within`."""
         return Region(-math.inf, self.within)
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:

@@ -62,7 +62,7 @@ class Ordering(Rule):
 
     @property
     def region(self) -> Region:
-        """All that is larger than the margin."""
+        """All values above the margin."""
         return Region(self.margin, math.inf)
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
@@ -96,7 +96,7 @@ class Identity(Rule):
 
     @property
     def region(self) -> Region:
-        """The region [0, tolerance]."""
+        """All errors up to the tolerance."""
         return Region(-math.inf, self.tolerance)
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
