@@ -55,7 +55,7 @@ def _recall_samples(vocab_size: int, dim: int) -> float:
 
 
 def _conditions(vocab_size: int, length: int, dim: int) -> dict[str, float]:
-    """Number of samples that each condition asks for."""
+    """Number of samples that each condition requires."""
     regime = critical.regime(vocab_size=vocab_size, length=length, dim=dim)
     return {
         regime: critical.threshold(vocab_size=vocab_size, length=length, dim=dim),
@@ -92,13 +92,13 @@ def critical_samples(vocab_size: int, length: int, dim: int) -> float:
 
 @prediction(latex=r"V_{max} = \max\{V : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_vocab(samples: int, length: int, dim: int) -> float:
-    """Largest vocabulary that so many samples learn, at least ``dim``; 0 if none is learnt."""
+    """Largest vocabulary, at least ``dim``, that ``samples`` samples learn; 0 if none."""
     return _most(lambda size: critical_samples(size, length, dim) <= samples, max(2, dim))
 
 
 @prediction(latex=r"L_{max} = \max\{L : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_length(samples: int, vocab_size: int, dim: int) -> float:
-    """Longest sequences that so many samples learn; 0 if none are learnt."""
+    """Longest sequences that ``samples`` samples learn; 0 if none."""
     return _most(lambda length: critical_samples(vocab_size, length, dim) <= samples, 2)
 
 
@@ -118,7 +118,7 @@ def min_dim(samples: int, vocab_size: int, length: int) -> float:
 
 
 def _most(holds: Callable[[int], bool], low: int) -> float:
-    """Largest integer from ``low`` on at which a condition that stays false once false holds."""
+    """Largest integer from ``low`` on that meets a condition, which stays false once false."""
     if not holds(low):
         return 0.0
     return crossing.least_integer(lambda value: not holds(value), low) - 1

@@ -125,7 +125,7 @@ def critical_snr(
 
 @prediction(latex=r"\kappa = \frac{s^*}{\sqrt{1 - s^{*2}/d}}", source=_SOURCE)
 def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 0.5) -> float:
-    r"""Critical ratio of the signal to the noise that more samples reduce.
+    r"""Critical ratio of the signal to that part of the noise that more samples reduce.
 
     Infinite if $d \le s^{*2}$ (at most about $2\ln L$): then the overlap of the trigger with the
     other tokens alone hides the signal at any number of samples.

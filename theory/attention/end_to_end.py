@@ -29,7 +29,7 @@ DENSER = SIZES.searched(
         cell["vocab_size"] >= 2 * cell["dim"] and 4 * cell["length"] <= cell["vocab_size"]
     ),
 )
-"""Regime in which claims allow half as much again as the stated error."""
+"""Regime in which claims allow 1.5 times the stated error."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A7 and A9 (accuracy after three steps); formula derived"
 _REPLICATE_NODES = 10
@@ -81,7 +81,7 @@ def end_to_end_accuracy(problem: Problem) -> float:
     latex=r"\mathrm{Acc} = P\cdot\mathrm{Recall}", source=_SOURCE, error=0.07, regime=REGIME
 )
 def product(problem: Problem) -> float:
-    r"""Localisation times recall, with the memory of a training that finds every token.
+    r"""Localisation times recall, for a memory trained at perfect localisation.
 
     Against `end_to_end_accuracy`, two effects of the tokens that training misses nearly cancel: the
     memory lacks them, which lowers recall, but fresh sequences miss the same tokens.

@@ -132,7 +132,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class SignalToNoise:
-    r"""Signal and noise of a setting, all that the law of a replicate's ratio depends on.
+    r"""Signal and noise of a setting, which determine the law of a replicate's ratio.
 
     Attributes:
         snr: mean trigger score over the root of the mean variance of the token scores.

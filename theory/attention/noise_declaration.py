@@ -41,7 +41,7 @@ Formula = Callable[[Problem], float]
 
 _SIZES = ("vocab_size", "samples", "length", "dim")
 _DEEP = Problem(vocab_size=2**200, length=2**112, samples=2**255, dim=2**127)
-"""Deep in the regime of every term: what is left out of a power law is below rounding."""
+"""Sizes deep in the regime of every term, where corrections to power laws are below rounding."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class NoiseTerm:
         return self.constant * (self.variance(_DEEP) / self.limit(_DEEP))
 
     def scaling(self, problem: Problem) -> float:
-        """Power law with `exponents`, bent as the finite sizes bend `variance`; any constant.
+        """Power law with `exponents`, corrected for finite size like `variance`, up to a constant.
 
         Its exponents on a grid are what a measurement there should find.
         """
@@ -139,7 +139,7 @@ def sum_latex(symbols: Iterable[str]) -> str:
 
 
 def _looked_up(formula: Formula) -> Formula:
-    """The formula as its module has it when called: a changed one changes all that reads it."""
+    """The formula, looked up in its module when called, so that an edit reaches every user."""
     return lambda problem: float(
         getattr(sys.modules[formula.__module__], formula.__name__)(problem)
     )

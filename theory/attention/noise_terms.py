@@ -104,7 +104,7 @@ def trigger_coefficient_variance(problem: Problem) -> float:
 
 
 def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
-    r"""Parts of $v_q$, in units of $s_0^2$, by what the informative tokens read.
+    r"""Parts of $v_q$, in units of $s_0^2$, by the memory that informative tokens read.
 
     ``contexts``: contexts of other samples. ``own context``: context of the same sample.
     ``tokens``: informative tokens. ``mean``: the mean embedding, stored with every label. Where the
@@ -132,7 +132,7 @@ def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
 
 
 def token_overlaps(problem: Problem) -> float:
-    r"""Variance of $V\sum_ap_ag_a\zeta_a$, what informative tokens share with the trigger."""
+    r"""Variance of $V\sum_ap_ag_a\zeta_a$, the overlap of informative tokens with the trigger."""
     V, _, N, _, t2, _, _ = _notation(problem)
     return problem.overlap * (t2 / N + V * (1 + t2) / N**2)
 
@@ -218,7 +218,7 @@ def stored_context(problem: Problem) -> float:
     regime="V >> d, N >> d, L >> 1",
 )
 def gradient_noise(problem: Problem) -> float:
-    """C: the covariance of one random context reads what another, or the same, has stored."""
+    """C: the covariance of one random context reads the memory of another, or of itself."""
     V, L, N, _, t2, _, t4 = _notation(problem)
     rest, mean = 1 - 1 / L, lengths(problem)
     (k2, _, _), (_, read, same) = mean.power, mean.scored
@@ -278,7 +278,7 @@ def read_mean(problem: Problem) -> float:
     regime="d << V << d^2, N >> V",
 )
 def own_memory(problem: Problem) -> float:
-    r"""H: a token is scored by its own memory as often as it was informative.
+    r"""H: a token's own memory scores it, in proportion to how often it was informative.
 
     With the trigger in the values the memory of the trigger scores it as well. The 4 and the 2
     become $9+t_2-1$ and $13+t_2+h$, the bracket of the second term $(3+6h+h^2)t_3-\frac32t_2$, and

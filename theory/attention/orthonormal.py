@@ -129,7 +129,7 @@ def _context_deficit(s: _Sizes) -> Array:
 
 
 def _own_deficit(s: _Sizes, samples: int) -> Array:
-    """Law of what a token's own sequences cost it, in units 1/L: 2 for each repeat or pair."""
+    """Law of the score that a token's own sequences cost it, in units 1/L: 2 per repeat or pair."""
     pairs = samples * (s.L - 1) * (s.L - 2) / (2 * s.V) + math.comb(samples, 2) * s.shared
     return _doubled(quadrature.poisson(pairs, 1e-7))
 
@@ -233,7 +233,7 @@ def _trigger_law(s: _Sizes) -> tuple[Array, Array]:
 
 
 def _tie_law(s: _Sizes) -> tuple[Array, Array]:
-    """Law of the term -1/V of g in the trigger score; it decides where all else is equal.
+    """Law of the term -1/V of g in the trigger score, which breaks ties.
 
     Each of the N(N-1) pairs costs 1/V - 2/(LV) for each context occurrence of an informative token,
     and gains 2/(LV), both orders together, for each shared context token.

@@ -69,7 +69,7 @@ class Problem:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """The problem in a mapping that may hold other keys as well; those are ignored."""
+        """The problem in a mapping; other keys are ignored."""
         return cls(**{f.name: parameters[f.name] for f in fields(cls) if f.name in parameters})
 
     def replace(self, **changes: Any) -> Self:

@@ -1,4 +1,4 @@
-r"""Recall: is the label right once the informative token is attended to?
+r"""Recall: the probability of the right label once attention is on the informative token.
 
 With attention on the informative token the third gradient step stores the value matrix
 $\frac1N\sum_i U\delta_{k_i} f_i^\top$, $\delta_k = e_k - \mathbf 1/V$, where $f_v = z_v + \tau
@@ -150,7 +150,7 @@ def _interference(
 
 
 def _tail_dim(problem: Problem, dim: float) -> float:
-    """Dimension whose sphere coordinate has the tail of a score at fixed length of y_v.
+    """Dimension of the sphere whose coordinate has the tail of a score, at fixed length of y_v.
 
     The length of a Gaussian embedding fluctuates, which takes a coordinate of the sphere in d
     dimensions back to a normal variable.
@@ -175,7 +175,7 @@ def _require_random(problem: Problem) -> None:
 def _refined(
     problem: Problem, dim: float, counts: Array, balanced: bool, attended: Attended
 ) -> Array:
-    """Accuracy of tokens with these counts, at a dimension that need not be an integer."""
+    """Accuracy of tokens with these counts, at a real dimension."""
     size, load = problem.vocab_size, problem.load
     values, stored = kernel(problem, dim), _interference(problem, dim, balanced, attended)
     scale, scale_weight = quadrature.gamma(stored.scale_variance, _SCALE_NODES)
@@ -202,7 +202,7 @@ def _refined(
 
 @lru_cache(maxsize=4096)
 def _accuracy_at(problem: Problem, dim: float, balanced: bool) -> float:
-    """`recall_accuracy` at a dimension that need not be an integer."""
+    """`recall_accuracy` at a real dimension."""
     counts, weights = count_nodes(problem, balanced=balanced)
     return float(weights @ _refined(problem, dim, counts, balanced, PERFECT))
 
@@ -344,7 +344,7 @@ def half_dim_asymptotic(problem: Problem) -> float:
 
 @prediction(latex=r"\mathrm{Acc}(d_{1/2}) = \frac12", source=_SOURCE, error="3%", regime=THRESHOLD)
 def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
-    """Dimension, a real number, at which `recall_accuracy` is 1/2; infinite if none below 4V is."""
+    """Dimension, a real number below 4V, at which `recall_accuracy` is 1/2; else infinite."""
     _require_random(problem)
     return _half_dim(problem.replace(length=2, dim=2), balanced)  # what the threshold ignores
 

@@ -239,7 +239,7 @@ def layer_gradient_noise(problem: MlpProblem) -> float:
 
 @_layer_term("MB", latex=r"\frac{L^4t_2t_3}{VmN^2}\left[E\phi^2\,E\phi'^2+\psi^2\right]", like="B")
 def layer_stored_context(problem: MlpProblem) -> float:
-    """MB: the same through the mean covariance."""
+    """MB: as MC, through the mean covariance."""
     c = coefficients(problem)
     V, L, N, _, m = _sizes(problem)
     t2, t3, _ = spectra.moments(problem.ratio)
@@ -319,7 +319,7 @@ def coefficient_variance(problem: MlpProblem) -> float:
 
 
 def _row_variance(problem: MlpProblem) -> float:
-    r"""Variance over the rows of what one with overlap $x$ with the trigger gives to $q$.
+    r"""Variance over rows of a row's contribution to $q$, given its overlap $x$ with the trigger.
 
     A sample's own value gives $\frac VNL(\psi+\chi x/L+\psi_2(x^2-1))x$, pairs of the same label
     $(2b_1b_2/L)x + 2(b_2^2+b_1b_3)x^2/L^2$.

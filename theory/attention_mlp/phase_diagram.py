@@ -44,7 +44,7 @@ def localisation_width(problem: MlpProblem) -> float:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Requirement for half accuracy: the condition that binds, and the width it needs."""
+    """Requirement for half accuracy: the binding condition, and the width that it needs."""
 
     condition: str
     width: float
@@ -70,7 +70,7 @@ def binding(problem: MlpProblem) -> Requirement:
 
 
 def _obstacle(problem: MlpProblem) -> str:
-    """Obstacle that costs an infinite layer more: its mean bias, or the noise without it."""
+    """The larger obstacle of an infinite layer: "mean bias", or the other noise."""
     wide = problem.replace(width=_WIDEST)
     unbiased = mlp_localisation.probability(wide, without=("A", "E"))
     gained = unbiased - mlp_localisation.probability(wide)

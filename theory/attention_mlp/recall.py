@@ -57,7 +57,7 @@ def _harmonic(cell: Mapping[str, Any]) -> float:
 
 
 def _load(cell: Mapping[str, Any]) -> float:
-    """Samples per token that are needed, within a quarter of `critical_samples`."""
+    """Required samples per token, within a quarter of `critical_samples`."""
     asked = cell["vocab_size"] * math.log(cell["vocab_size"])
     left = 1 - asked / _harmonic(cell)
     offset = 2 * _OFFSET[cell["activation"]] / cell["dim"]
@@ -65,7 +65,7 @@ def _load(cell: Mapping[str, Any]) -> float:
 
 
 def _width(cell: Mapping[str, Any]) -> float:
-    """Width that is needed, within a quarter of what `critical_width` has."""
+    """Required width, within a quarter of `critical_width`."""
     load = cell["samples"] / cell["vocab_size"]
     asked = cell["vocab_size"] * math.log(cell["vocab_size"]) * (1 + 1 / load)
     factor, power = _WIDE[cell["activation"]]

@@ -97,7 +97,7 @@ def _distance(above: int, below: int, *, fixed: bool) -> float:
     upper, lower = rng.standard_normal((draws, above)), rng.standard_normal((draws, below))
 
     def past(level: Array) -> NDArray[np.bool_]:
-        """Whether the squared distance, convex in the level, rises there."""
+        """Whether the squared distance, which is convex in the level, rises at this level."""
         gap = level - upper
         pull = gap.sum(1) if fixed else np.maximum(gap, 0).sum(1)
         rising: NDArray[np.bool_] = pull > np.maximum(lower - level, 0).sum(1)

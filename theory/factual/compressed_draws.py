@@ -1,4 +1,4 @@
-"""Random facts as compressed values see them; what does not depend on the width is drawn once."""
+"""Random facts for compressed values; the draws that do not depend on width are made once."""
 
 from __future__ import annotations
 

@@ -336,18 +336,18 @@ def _focused(cell: Mapping[str, Any], dim: float, group: int) -> bool:
 
 
 def _rivals(cell: Mapping[str, Any]) -> float:
-    """Bound on the rivals, expected in number, that reach beyond a code's answers."""
+    """Bound on the expected number of rivals that reach beyond a code's answers."""
     codes = ((cell["relations"], cell["answers"]), (cell["answers"], cell["relations"]))
     return math.fsum((n - 1) / 2 * math.exp((1 - cell["dim"] / own) / 2) for own, n in codes)
 
 
 def _all_facts(cell: Mapping[str, Any]) -> float:
-    """Dimension for all facts, to leading order."""
+    """Dimension at which all facts are recalled, to leading order."""
     S, R, D = cell["subjects"], cell["relations"], cell["answers"]
     return float(max(R * (1 + 2 * math.log(S * R * D)), D * (1 + 2 * math.log(R**2 * D))))
 
 
 def _width(cell: Mapping[str, Any]) -> float:
-    """Width for all facts, to leading order."""
+    """Width at which all facts are recalled, to leading order."""
     facts, answers = cell["subjects"] * cell["relations"], cell["relations"] * cell["answers"]
     return float(4 * facts * math.log(facts * answers) * (1 / cell["dim"] + 1 / answers))

@@ -1,4 +1,4 @@
-"""Codes of least length: how far hulls are from the origin, and which rivals reach them."""
+"""Codes of least length: the distance of hulls from the origin, and rivals that reach it."""
 
 import math
 from functools import lru_cache

@@ -113,7 +113,7 @@ APART = BOTH_STAGES.searched(
 
 
 def growth_time(cell: Mapping[str, Any], stage: Stage) -> float:
-    """Time in which a stage grows e-fold at most, to leading order in R and D: a scale of sizes."""
+    """Longest time in which a stage grows e-fold, to leading order in R and D."""
     S, R, D = cell["subjects"], cell["relations"], cell["answers"]
     return float(R * math.sqrt(D) if stage == "relation" else S * math.sqrt(R))
 
@@ -137,7 +137,7 @@ def _until_learned(cell: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """Subjects, relations and answers per relation.
+    """Sizes of a task: subjects, relations and answers per relation.
 
     Raises ValueError unless there are at least 2 subjects, relations and answers.
     """
@@ -233,7 +233,7 @@ def time_ratio(sizes: Sizes) -> float:
 
 
 def _logit(sizes: Sizes, stage: Stage, time: float, scale: float) -> float:
-    """q at a time: where `_time_of` is that time."""
+    """The inverse of `_time_of`: q at a time."""
     if time <= 0:
         return 0.0
     # In units of the start, q = scale^2 e^y: y runs over a few tens at most.

@@ -28,7 +28,7 @@ from recall_claims import prediction
 
 FACTS_PER_PARAMETER = 0.15
 DRAWN_FACTS, DRAWN_VALUE, DRAWN_SUM = 1024, 1280, 2300
-"""Facts of the second figure, and where its boundary stands: x, and y + x/2."""
+"""Facts of the second figure, and its boundary's x and y + x/2."""
 
 
 @prediction(

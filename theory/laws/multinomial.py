@@ -1,4 +1,4 @@
-"""Counts of things spread evenly and independently over cells."""
+"""Counts of items that are spread evenly and independently over cells."""
 
 import numpy as np
 from scipy import fft

@@ -13,7 +13,7 @@ Real = NDArray[np.floating[Any]]
 
 
 def golub_welsch(diagonal: Array, side: Array) -> tuple[Array, Array]:
-    """Gauss nodes and probabilities of the law whose orthogonal polynomials recur so.
+    """Gauss nodes and probabilities of the law with these recurrence coefficients.
 
     Args:
         diagonal: recurrence coefficients, (count,).
@@ -30,7 +30,7 @@ def normal(count: int) -> tuple[Array, Array]:
 
 
 def _shared(nodes: Array, weights: Array) -> tuple[Array, Array]:
-    """The same arrays for all callers, none of whom may write into them."""
+    """Read-only arrays, shared by all callers."""
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
 

@@ -112,7 +112,7 @@ def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
 
 
 def half_samples(accuracy: Callable[[Problem], float], problem: Problem) -> float:
-    """N at which ``accuracy`` is 1/2, between V and 2^30; infinite if above, 0 if below."""
+    """N between V and 2^30 at which ``accuracy`` is 1/2; else infinite above, 0 below."""
     return crossing.log_root(
         lambda samples: accuracy(problem.replace(samples=round(samples))),
         problem.vocab_size,

@@ -26,7 +26,7 @@ REVEALED = Regime(
         "chance": tuple(step / 20 for step in range(20, 3, -1)),
     },
 )
-"""Every bound holds there, and how much larger it is than what this channel allows is known."""
+"""Regime in which every bound holds, and its distance from the channel's optimum is known."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and constants derived"
 

@@ -166,7 +166,7 @@ def leading_margin(
 )
 @lru_cache(maxsize=1024)
 def half_width(*, associations: int, dim: int, whitened: bool) -> float:
-    """Neurons with which half of the associations are right, a real number; infinite if none do.
+    """Number of neurons, real, at which half of the associations are right; infinite if none.
 
     Stated error of a whitened memory: {error}; one that is not can need a tenth more.
     """

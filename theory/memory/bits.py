@@ -142,7 +142,7 @@ def parameters(construction: str, *, dim: int, width: int) -> int:
 
 
 def recall_probability(construction: str, pairs: float, *, dim: int, width: int) -> float:
-    """Probability that a memory of that many pairs recalls a pair.
+    """Probability that a memory of ``associations`` pairs recalls a pair.
 
     Args:
         construction: "hebbian", "low-rank", "one-bit", "cosine", "bilinear" or

@@ -93,7 +93,7 @@ def recalled(
 def _recalled(
     dim: float, stored: float, spread: float, idle: float, length: float, margin: float
 ) -> float:
-    """The same given B = ``length``."""
+    """The same probability, given B = ``length``."""
     below, unstored, weight = _below(dim, stored, spread, length, margin)
     right = below**stored
     right *= unstored**idle

@@ -77,7 +77,7 @@ _WIDEST = 1e9
 
 @dataclass(frozen=True)
 class FeatureLaw:
-    r"""Law of random features, as far as a memory depends on it.
+    r"""The properties of random features' law that a memory depends on.
 
     Attributes:
         wide: $T_\infty^2$.
@@ -280,7 +280,7 @@ def capacity(
 def _log_mean_failures(
     associations: float, outputs: float, dim: int, width: float, law: FeatureLaw
 ) -> float:
-    """Logarithm of the mean number of failures, in units of log 2."""
+    """Logarithm to base 2 of the mean number of failures."""
     share = failures(associations, outputs, dim, width, law)
     return math.log(max(associations * share / math.log(2), 1e-300))
 

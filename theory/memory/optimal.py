@@ -42,13 +42,13 @@ Array = NDArray[np.float64]
 ANY = Regime("", {"dim": range(2, _LARGEST + 1)})
 """Any dimension."""
 SHARED = ANY.searched("d >= 10", holds=lambda cell: cell["dim"] >= 10)
-"""Regime in which `critical_associations` states its error for competitors that the pairs share."""
+"""Regime in which `critical_associations` states its error, for shared competitors."""
 OWN = ANY.searched(
     "competitors of each pair's own, d >= 6",
     holds=lambda cell: cell["dim"] >= 6,
     own_competitors=(True,),
 )
-"""Regime in which it does so for competitors of each pair's own."""
+"""Regime in which `critical_associations` states its error, for separate competitors."""
 STORED = ANY.searched(
     "d >= 10; with competitors of each pair's own d >= 6",
     holds=lambda cell: cell["dim"] >= (6 if cell.get("own_competitors", False) else 10),

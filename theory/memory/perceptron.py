@@ -60,7 +60,7 @@ def separable_share(patterns: int, dim: int) -> float:
 
 @prediction(latex=r"n = 2d", source="Cover 1965, G1; Gardner 1988, G2", provenance="reported")
 def capacity(dim: int) -> float:
-    """Patterns of which every second set is separable."""
+    """Number of patterns at which half of all sets are separable."""
     return 2.0 * dim
 
 
@@ -76,7 +76,7 @@ def binary_capacity() -> float:
 
 
 def binary_entropy(load: float) -> float:
-    """The typical logarithm of the number of right binary weights, a weight, at n/d = load."""
+    """Typical logarithm of the number of right binary weights, per weight, at n/d = load."""
     z, weights = quadrature.normal(120)
     overlap, before = 0.5, 0.0
     while abs(overlap - before) > 1e-13:

@@ -142,7 +142,7 @@ def power_error(alpha: float, labels: int, dim: float, power: float, stored: int
 def _error(
     alpha: float, labels: int, dim: float, stored: int, power: float, samples: float
 ) -> float:
-    """Error of storing that many tokens with weights p^power; the rest is guessed."""
+    """Error of storing ``tokens`` tokens with weights p^power and guessing the rest."""
     p = frequencies(stored, alpha)
     seen = -np.expm1(samples * np.log1p(-p))
     weight = (p / p[0]) ** power

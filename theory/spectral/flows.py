@@ -103,7 +103,7 @@ PATHS = FACTS.searched(
 
 
 def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> float:
-    """About when both errors have fallen to this; 0 where there are no such embeddings.
+    """Approximate time at which both errors have fallen to a value; 0 without such embeddings.
 
     From a start of 0.01; to 2%, or 7% under spectral flow. The formulas below, which are tried up
     to this time, are not asked; a flow that is too short for its learning time is refused.
@@ -154,18 +154,18 @@ class Facts:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> "Facts":
-        """The sizes in a mapping that may hold other keys as well; those are ignored."""
+        """The sizes in a mapping; other keys are ignored."""
         names = ("subjects", "relations", "start")
         return cls(**{name: parameters[name] for name in names if name in parameters})
 
     def seen_from(self, part: Part) -> tuple[int, int]:
-        """Number of tokens of a part, and of the other."""
+        """Numbers of tokens of a part and of the other part."""
         own, other = self.subjects, self.relations
         return (own, other) if part == "subject" else (other, own)
 
 
 def _level(facts: Facts, part: Part, error: float) -> float:
-    """The x at which the probability of being wrong is this."""
+    """The x at which the error probability is ``error``."""
     if not 0 < error < 1:
         raise ValueError(f"error {error} is not in (0, 1)")
     own, _ = facts.seen_from(part)
@@ -179,7 +179,7 @@ def time_scale(facts: Facts, part: Part) -> float:
 
 
 def _gradient_time(facts: Facts, part: Part, x: float) -> float:
-    """Time at which x is this under gradient flow."""
+    """Time at which gradient flow reaches ``x``."""
     own, other = facts.seen_from(part)
     scale, first = time_scale(facts, part), facts.start**2 / math.sqrt(other)
     if x <= first:
@@ -193,7 +193,7 @@ def _gradient_time(facts: Facts, part: Part, x: float) -> float:
 
 
 def sign_rates(facts: Facts, part: Part, embeddings: str) -> tuple[float, float]:
-    r"""$(\alpha', \beta')$ of a part under sign flow.
+    r"""Speeds $(\alpha', \beta')$ of a part under sign flow.
 
     Raises ValueError for unknown embeddings, and for Hadamard ones of sizes that are no powers
     of 2.
@@ -217,7 +217,7 @@ def sign_rates(facts: Facts, part: Part, embeddings: str) -> tuple[float, float]
 
 @lru_cache(maxsize=256)
 def _spectral(facts: Facts, duration: float) -> Any:
-    """alpha, beta_S and beta_R as a function of time, until then."""
+    """alpha, beta_S and beta_R as functions of time, up to an end."""
     s, r = facts.subjects, facts.relations
 
     def slope(_: float, state: Any) -> list[float]:

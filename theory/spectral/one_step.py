@@ -35,7 +35,7 @@ from theory.spectral.resolvent import Items, Memory, Nodes, check_exponent
 _SOURCE = "arXiv 2603.26554, E1 and E2; derived"
 _NODES = 96
 _HEADS = 3
-"""Most frequent items that compete one by one after a gradient step."""
+"""Number of most frequent items treated one by one as competitors after a gradient step."""
 _POINTS = 128
 _ALONG = np.arange(32) * 0.28 - 2.9
 _CHANCE_ALONG = stats.norm.pdf(_ALONG) / stats.norm.pdf(_ALONG).sum()
@@ -217,7 +217,7 @@ def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None =
 
 
 def _by_chance(law: Items, dim: int, items: int) -> float:
-    """Number of items that a batch does not hold and a spectral step recalls all the same."""
+    """Number of items outside a batch that a spectral step recalls nevertheless."""
     held = np.array([1 - p[w == 0].sum() for w, p in zip(law.weights, law.chances, strict=True)])
     # Chances of 0, 1, ... held items, by the generating function on a circle.
     turns = 4 * dim
@@ -329,7 +329,7 @@ def gradient_exponent(exponent: float) -> float:
 @prediction(latex=r"N_{spectral}(B) = \frac12N_{spectral}(\infty)", source=_SOURCE)
 @lru_cache
 def critical_batch(dim: int, items: int, exponent: float) -> float:
-    """Batch size at which a spectral step recalls half of what it recalls of the population.
+    """Batch size at which a spectral step recalls half as many items as on the population.
 
     Raises:
         ValueError: as above.

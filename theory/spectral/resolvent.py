@@ -1,4 +1,4 @@
-r"""Matrices made of the singular vectors of a sum of memories: signals and noise of their scores.
+r"""Signal and noise of scores of matrices built from the singular vectors of a sum of memories.
 
 $G = \sum_kw_ku_kv_k^\top$ for independent $u_k, v_k\sim N(0, 1_d/d)$ is replaced by
 $h_\lambda(G)$, which maps a singular value z to $z/\sqrt{z^2+\lambda^2}$; $\lambda = 0$ is the
@@ -18,19 +18,19 @@ from theory.laws import crossing, quadrature
 Array = NDArray[np.float64]
 
 EXACT = 48
-"""Number of the most frequent items that are taken one by one; the others come in blocks."""
+"""Number of most frequent items treated one by one; the others are grouped into blocks."""
 _BLOCKS = 1.1
 _RARE = 12.0
 """Mean count up to which its law is summed term by term."""
 _SPREAD = 12.0
-"""Powers of e that an integral over m goes beyond the most frequent item."""
+"""Factor, in powers of e, by which an integral over m extends beyond the most frequent item."""
 _Z = np.linspace(-8, 8, 161)
 _CHANCE_Z = stats.norm.pdf(_Z) / stats.norm.pdf(_Z).sum()
 
 
 @dataclass(frozen=True)
 class Items:
-    """Blocks of items of like frequency, and the law of the weight that one of a block gets.
+    """Blocks of items of similar frequency, and the law of an item's weight in each block.
 
     ``sizes``: items of a block.  ``weights`` and ``chances``: of each block, arrays (nodes,).
     """
@@ -64,7 +64,7 @@ class Items:
         return cls(sizes, tuple(n / batch for n, _ in counts), tuple(c for _, c in counts))
 
     def pooled(self) -> tuple[Array, Array]:
-        """All weights and how many items are expected to have them."""
+        """All weights, and the expected number of items with each."""
         number = [size * chance for size, chance in zip(self.sizes, self.chances, strict=True)]
         return np.concatenate(self.weights), np.concatenate(number)
 
@@ -116,20 +116,20 @@ class Scores:
     rivals: Array
 
     def levels(self, dim: int) -> Array:
-        """Own scores over the deviation of a competitor of variance 1/d, (items, values)."""
+        """Own scores in standard deviations of a competitor of variance 1/d, (items, values)."""
         found: Array = math.sqrt(dim) * self.signal[:, None] + np.sqrt(self.own)[:, None] * _Z
         return found
 
     @staticmethod
     def mean(values: Array) -> Array:
-        """(items,): of something at these levels."""
+        """Values at these levels, (items,)."""
         found: Array = values @ _CHANCE_Z
         return found
 
 
 @dataclass(frozen=True)
 class Memory:
-    """The sum of some such matrices, by their nodes, one matrix's after another's.
+    """A sum of such matrices, by their nodes in matrix order.
 
     ``noise`` and ``echo``: the kernels A and D times both weights, (nodes, nodes).
     """

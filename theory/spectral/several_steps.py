@@ -60,7 +60,7 @@ def recalled(dim: int, items: int, exponent: float, steps: int) -> float:
 
 
 def missing(dim: int, items: int, exponent: float, steps: int) -> float:
-    """Probability of the items that are not recalled; errors as above."""
+    """Total probability of the items that are not recalled; errors as above."""
     return _path(dim, items, exponent, steps)[1]
 
 

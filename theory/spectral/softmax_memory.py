@@ -69,7 +69,7 @@ class Memory:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> "Memory":
-        """Make a memory of the parameters that belong to one."""
+        """Make a memory from its parameters."""
         return cls(**{n: parameters[n] for n in cls.__dataclass_fields__ if n in parameters})
 
     @property
@@ -97,7 +97,7 @@ class Memory:
         return _log_sum(k, lead) - _log_sum(k, self.end) - self.own * (lead - self.end)
 
     def mean_excess(self, leads: Array) -> float:
-        """The excess loss where the items of each group have these leads, (groups,)."""
+        """The excess loss if each group's items have these leads, (groups,)."""
         each = [self.excess(lead) for lead in leads]
         return float(self.items / self.groups * (self.frequencies @ each))
 
@@ -118,7 +118,7 @@ MANY = Regime(
         and cell["time"] * Memory.of(cell).frequencies[-1] <= 40
     ),
 )
-"""Regime in which groups are held and not items."""
+"""Regime of computations by groups instead of items."""
 
 
 SIZES = Regime(
@@ -184,7 +184,7 @@ def gradient_excess(
     source=_SOURCE,
 )
 def steady_loss(items: int, time: float, *, speed: float = 1.0) -> float:
-    """Loss where every lead grows at one speed: Muon on equally frequent items, or sign descent."""
+    """Loss if all leads grow at the same speed: Muon on equally frequent items, or sign descent."""
     return Memory(items).excess(speed * time)
 
 
