@@ -20,7 +20,7 @@ COUNT = 32
     "H.flat-until",
     "Muon keeps all n singular values equal up to the least eigenvalue of an optimal transport",
     source=derived("H1"),
-    latex=r"\sigma_1=\dots=\sigma_n=t\quad\text{until}\quad t_*=\lambda_{\min}(M),\qquad"
+    latex=r"\sigma_1=\dots=\sigma_n=t\quad\text{until}\quad t_*=\lambda_{\min}(M),\qquad "
     r"Y^\top Y=M\,X^\top X\,M",
     regime="any inputs and outputs; n below the inputs' dimension and at most the outputs'",
     cells={"smoke": ANY[:1], "standard": ANY},

@@ -12,7 +12,7 @@ TESTED = {
     "stated": "a sentence as published",
     "reported": "a sentence as reviewers or readers report it",
 }
-"""What claims test, by provenance."""
+"""The statements that claims test, by provenance."""
 AIMS: dict[tuple[Scale, bool], tuple[str, str]] = {
     ("ratio", False): ("ratios of means", "%"),
     ("probability", False): ("probabilities", " points"),

@@ -57,7 +57,7 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         (f"--time-limit={'9' * 400}h", "--time-limit takes a time such as"),
         (f"--executor=processes:{'9' * 5000}", "a positive number below 10000"),
         ("--executor=..:x", "--executor ..:x: TypeError"),
-        ("--executor=dask:tcp://10.0.0.1:8786", "can run code in this process; use TLS"),
+        ("--executor=dask:tcp://10.0.0.1:8786", "can run code in this process. Use TLS"),
         ("--executor=dask:node1:8786", "dask-insecure:node1:8786"),
         ("--executor=dask:tcp://localhost.evil.example:1", "can run code in this process"),
         ("--executor=dask:tcp://[", "can run code in this process"),

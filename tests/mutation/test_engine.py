@@ -218,7 +218,7 @@ ERRORS = (
     Error(DECIDE, FOR_GOOD, "isinstance(rule.method, Betting) => True"),
     Error(looks._both, FOR_GOOD, "if low <= high else kept => if low <= high else other"),
     Error(DECIDE, STAYS, "before is not None and planted.id not in before.unrefuted => False"),
-    Error(DECIDE, EVERY_PART, "predict, alpha)\n    return => predict, alpha)[1:]\n    return"),
+    Error(DECIDE, EVERY_PART, "claim.predict, alpha) => claim.predict, alpha)[1:]"),
     Error(DECIDE, CONTROLS, "claim.controls => [*claim.controls][1:]"),
     Error(looks.looks, DECIDED, "look.decision.open_cells => drawn"),
     Error(

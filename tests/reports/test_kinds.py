@@ -75,7 +75,7 @@ def test_no_two_claims_share_a_title(baseline: Record) -> None:
 
 
 def test_lines_are_curves_of_the_theory_and_join_no_cells(baseline: Record) -> None:
-    """This excepts a power law, which is straight whatever its constant."""
+    """A power law is excepted, which is straight whatever its constant."""
     kept = [
         claim
         for claim in baseline.claims

@@ -150,7 +150,7 @@ def flat_time(samples: int) -> Law:
 
 
 @prediction(
-    latex=r"\frac{L(t)}{L(0)}=1-2tf+t^2,\quad"
+    latex=r"\frac{L(t)}{L(0)}=1-2tf+t^2,\quad "
     r"f=\frac2\pi\int_0^1\sqrt{\tfrac{(1-p)(1-ap)(1-bp)}p}\,dp",
     source=_SOURCE,
     error=0.006,

@@ -23,7 +23,7 @@ IDLE = ("PUSH_NULL", "PRECALL", "KW_NAMES", "CACHE", "NOP")
 
 
 def reached(*starts: Any) -> set[types.FunctionType]:
-    """These functions and all that they may call."""
+    """Functions, and all that they may call."""
     found, waiting = set[types.FunctionType](), [f for start in starts for f in _within(start)]
     while waiting:
         current = waiting.pop()

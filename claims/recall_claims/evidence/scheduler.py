@@ -1,7 +1,4 @@
-"""Keep workers busy with the blocks of many claims, and give each claim its own back.
-
-A claim says which blocks it lacks (`run.py`); here is decided whose are simulated next.
-"""
+"""Decide which claim's missing blocks are simulated next, and give each claim its own back."""
 
 from __future__ import annotations
 
@@ -21,9 +18,7 @@ from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
 from recall_claims.model.errors import ExecutorError, SimulationError, told
 
 AHEAD = 4.0
-"""Seconds of queued work per worker, at least one task, so that workers are busy while claims are
-judged.
-"""
+"""Seconds of queued work per worker, at least one task, for the time while claims are judged."""
 DEEPEST = 64
 """Tasks that are queued for each worker at most."""
 TOGETHER = 0.05

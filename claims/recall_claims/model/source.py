@@ -59,7 +59,7 @@ class Source:
 
 
 class Parametrised(Protocol[P_co]):
-    """A type built from those of a cell's parameters that are its fields."""
+    """A type whose fields are parameters of a cell, and that is built from them."""
 
     def of(self, parameters: Cell, /) -> P_co: ...
 

@@ -128,7 +128,7 @@ def bounds(cells: Iterable[CellRow]) -> list[float]:
 
 
 def near(values: list[float], others: list[float]) -> list[float]:
-    """Return those of `others` that are near enough to `values` to share their axis."""
+    """Return the `others` that are near enough to `values` to share their axis."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     reach = max(high - low, 0.5 * abs(high), 0.5 * abs(low))
     kept = [v for v in others if low - reach <= v <= high + reach]
