@@ -71,7 +71,7 @@ class Method(ABC):
         """
 
     def within(self, values: Array) -> Array:
-        """The values, corrected for rounding, if the method was declared for such values."""
+        """Return the values, without rounding beyond the range that the method declares."""
         return values
 
     def of_mean(self, maps: Sequence[Callable[[float], float]]) -> Method:
