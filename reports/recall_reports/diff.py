@@ -255,7 +255,7 @@ def _edits(
         more = f" and {len(names) - 1} more" if 1 < len(names) < len(both) else ""
         yield *_apart(*texts), f"{note}{more}"
     if len(pairs) > PAIRS:
-        yield "–", "–", f"{what}: {len(pairs) - PAIRS} kinds of edits more"
+        yield "–", "–", f"{what}: and {len(pairs) - PAIRS} more"
 
 
 def _apart(old: str, new: str) -> tuple[str, str]:
@@ -273,8 +273,9 @@ def sentence(found: Sequence[Change]) -> str:
     if not found:
         return "Nothing changed beyond rounding."
     counts = Counter(change.kind for change in found)
-    parts = [f"{counts[kind]} {kind}" for kind in Kind if counts[kind]]
-    return f"{'; '.join(parts)}."
+    no_noun = (Kind.GONE, Kind.ANEW)
+    s = {kind: "s" * (counts[kind] > 1 and kind not in no_noun) for kind in Kind}
+    return f"{'; '.join(f'{counts[kind]} {kind}{s[kind]}' for kind in Kind if counts[kind])}."
 
 
 def markdown(found: Sequence[Change]) -> str:
@@ -292,7 +293,7 @@ def markdown(found: Sequence[Change]) -> str:
         lines.append(f"| {' | '.join((heading, claim, *rest))} |")
         length += len(lines[-1])
         if length > LONGEST and index + 1 < len(found):
-            lines += ["", f"{len(found) - index - 1} changes more: run `diff` on the two reports."]
+            lines += ["", f"And {len(found) - index - 1} more: run `diff` on the two reports."]
             break
     return "\n".join(lines) + "\n"
 

@@ -17,6 +17,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from recall_claims.evidence.run import Running
+from recall_claims.plugin.session import ClaimSession
 from tests.faults.conftest import HEAD, LEDGER, WAYS, Suite, environment, until, written
 
 NAMES = ("one", "two", "three", "four", "five")
@@ -122,6 +124,23 @@ def test_killed_run_resumes_with_identical_figures(suite: Suite, way: str) -> No
     suite.run("--ledger", "killed.sqlite", "--report-dir", "again")
     assert suite.figures("again") == suite.figures("whole")
     assert suite.report("again")["suite"]["blocks"]["reused"] == blocks["total"]
+
+
+def test_a_run_that_is_stopped_reports_every_verdict_that_it_printed(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = ClaimSession._decided
+
+    def stopped(session: ClaimSession, running: Running) -> None:
+        printed(session, running)
+        raise KeyboardInterrupt
+
+    suite.write_text(HEAD + written("waited_for", pause=0.5) + written("fast"))
+    monkeypatch.setattr(ClaimSession, "_decided", stopped)
+    result = suite.run("--executor", "concurrent.futures:ThreadPoolExecutor", status=2)
+    assert "INTERRUPTED, 1 of 2 claims done; the same command continues" in result.text
+    assert "No claim was decided" not in result.text
+    assert suite.states() == {"tiny.fast": "DECIDED"}
 
 
 def test_a_block_that_dies_with_its_worker_is_taken_up_by_another(suite: Suite) -> None:

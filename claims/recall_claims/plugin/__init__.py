@@ -24,6 +24,7 @@ from recall_claims.evidence.precheck import check_text
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.papers import papers
 from recall_claims.plugin import options
+from recall_claims.plugin.collecting import claim_at
 from recall_claims.plugin.forecast import ProgressLine, folded, write
 from recall_claims.plugin.hunting import run_hunt
 from recall_claims.plugin.item import PLAIN, ClaimItem
@@ -95,6 +96,19 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
         raise collector.CollectError(str(error)) from error
     item: ClaimItem = ClaimItem.from_parent(collector, name=obj.id, claim=obj)
     return item
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Name the claim whose arguments cannot be worked out: nothing has its id yet."""
+    report = yield
+    error = report.__dict__["call"].excinfo
+    lines = [e.lineno + 1 for e in error.traceback if e.path == collector.path] if error else []
+    if lines and (name := claim_at(collector.path, lines[0])):
+        report.sections.append(("claim", f"in claim {name}"))
+    return report
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k leaves claims out
@@ -244,6 +258,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
     seconds = min(state.asked.hunt, state.left)
     done = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     try:
+        if exitstatus == pytest.ExitCode.INTERRUPTED:  # verdicts that are printed get reported
+            for item in session.items:
+                if isinstance(item, ClaimItem) and state.store.decided(item.claim.id):
+                    session.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         if seconds > 0 and done and not state.is_worker:  # the controller hunts for all workers
             _hunt(session, state, seconds)
     finally:

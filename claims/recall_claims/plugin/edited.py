@@ -98,7 +98,7 @@ class Edits:
             when = "edited, not committed" if new else f"edited since {self.commit}"
             yield f"{when}: {listed(group)}; {told_of}"
         if len(alike) > SHOWN:
-            yield f"{len(alike) - SHOWN} groups of edited formulas more"
+            yield f"and {len(alike) - SHOWN} more"
 
     def _git(self, *arguments: str) -> str | None:
         command = ["git", *arguments]
