@@ -100,7 +100,7 @@ TWICE = written("one", ("def one", "def other")) + "\n\n@claim"
         ([('Control("double"', 'Control("d\u043euble"')], 2, "is no text of ASCII"),
         ([("\n\n@claim", TWICE)], 4, "two claims share the id tiny.one, in test_tiny_"),
         ([(CELLS, "cells=[4, 8]")], 2, "claim tiny.one: 4 is no cell; write cells=rc.grid(size=("),
-        ([("Region(0.95, 1.05)", "Region(1.05, 0.95)")], 2, " in claim tiny.one"),
+        ([("Region(0.95, 1.05)", "Region(1.05, 0.95)")], 2, "\nin claim tiny.one\n"),
     ],
 )
 def test_a_claim_that_cannot_be_collected(

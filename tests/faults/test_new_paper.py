@@ -3,14 +3,11 @@
 import importlib.util
 from importlib.metadata import version
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 import yaml
 
-from recall_claims import plugin
 from recall_claims.__main__ import main
-from recall_claims.plugin.session import SESSION
 from tests.faults.conftest import REPOSITORY, Suite, judged, reported
 
 GUIDE = (REPOSITORY / ".github/docs/new-paper.md").read_text(encoding="utf-8")
@@ -44,24 +41,6 @@ def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
     judged(tmp_path / "elsewhere", "../hebb")
     [claim] = reported(latest)["claims"]
     assert claim["blocks"]["reused"] == 0
-
-
-@pytest.mark.parametrize(
-    ("asked", "workers", "seconds", "says"),
-    [
-        (2, 2, 90.0, "without -n"),
-        (0, 2, 3.0, "all blocks took 3.0 s: --executor serial spares the start of 2 processes"),
-        (0, 2, 90.0, ""),
-        (0, 1, 3.0, ""),
-    ],
-)
-def test_processes_that_are_no_help(asked: int, workers: int, seconds: float, says: str) -> None:
-    drawn = Mock(seconds=seconds, blocks=Mock(reused=1, total=2))
-    judged = Mock(seconds=99.0, blocks=Mock(reused=2, total=2))
-    state = Mock(workers=workers, report=Mock(records=[drawn, judged]))
-    config = Mock(stash={SESSION: state}, option=Mock(numprocesses=asked))
-    assert plugin._sooner(config).startswith(says)
-    assert bool(plugin._sooner(config)) == bool(says)
 
 
 def test_papers_below_the_root(suite: Suite) -> None:

@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Generator, Iterable
 from concurrent.futures import BrokenExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -27,7 +28,7 @@ from recall_claims.plugin import options
 from recall_claims.plugin.collecting import claim_at
 from recall_claims.plugin.forecast import ProgressLine, folded, write
 from recall_claims.plugin.hunting import run_hunt
-from recall_claims.plugin.item import PLAIN, ClaimItem
+from recall_claims.plugin.item import PLAIN, ClaimFailed, ClaimItem
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.report import put_aside
 from recall_claims.plugin.session import SESSION, ClaimSession
@@ -38,8 +39,6 @@ from recall_reports.record.spelling import meant_in
 from recall_reports.record.text import clean, cleaned
 
 REPORT = "claims-report"
-SHORT = 10.0
-"""Seconds of blocks below which starting processes does not pay."""
 LATE = (
     "pytest found claims too late to read their options and to report them. Name their folder "
     "(`pytest {}`), or load the plugin in every run: `addopts = -p recall_claims.plugin` in "
@@ -261,7 +260,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
         if exitstatus == pytest.ExitCode.INTERRUPTED:  # verdicts that are printed get reported
             for item in session.items:
                 if isinstance(item, ClaimItem) and state.store.decided(item.claim.id):
-                    session.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                    with suppress(ClaimFailed):
+                        item.runtest()
+                    entry = cleaned(msgspec.to_builtins(item.record))
+                    state.report.take(entry, state.paper(item.claim), item.origin())
         if seconds > 0 and done and not state.is_worker:  # the controller hunts for all workers
             _hunt(session, state, seconds)
     finally:
@@ -322,24 +324,10 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
             terminalreporter.write_line(f"{kind}: {path}")
         none = "the record names no commit, so nobody can check it"
         without = f"{none}: {clean(report.no_commit)}" if report.no_commit else ""
-        for line in filter(None, (report.kept, without, _sooner(terminalreporter.config))):
+        for line in filter(None, (report.kept, without)):
             write(terminalreporter, line)
     if state.hunt_error:
         write(terminalreporter, f"the hunt broke off: {clean(state.hunt_error)}", red=True)
     if report.write_error:
         none = "" if report.written else "no report was written: "
         write(terminalreporter, f"{none}{clean(report.write_error)}", red=True)
-
-
-def _sooner(config: pytest.Config) -> str:
-    """Suggest a faster way to judge the same claims, if processes did not help."""
-    state = config.stash[SESSION]
-    if getattr(config.option, "numprocesses", None):
-        return "without -n, --executor auto spreads the blocks of all claims over all cores"
-    drawn = [c.seconds for c in state.report.records if c.blocks.reused < c.blocks.total]
-    if drawn and state.workers > 1 and sum(drawn) < SHORT:
-        return (
-            f"all blocks took {sum(drawn):.1f} s: --executor serial spares the start of "
-            f"{state.workers} processes"
-        )
-    return ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -63,14 +64,16 @@ class RunReport:
 
         Of a claim that another plugin runs again the last one counts.
         """
-        entry = getattr(report, "claim_record", None)
-        if entry is not None:
-            record = msgspec.convert(entry, ClaimRow)
-            self.by_id[record.id] = record
-            if report.__dict__["paper_record"] is not None:  # the first claim of a paper brings it
-                found = msgspec.convert(report.__dict__["paper_record"], recording.PaperEntry)
-                self._papers[found.paper.key] = found
-            self._origins[record.id] = report.__dict__["claim_origin"]
+        if (entry := getattr(report, "claim_record", None)) is not None:
+            self.take(entry, report.__dict__["paper_record"], report.__dict__["claim_origin"])
+
+    def take(self, entry: Any, paper: Any, origin: tuple[int, str, str]) -> None:
+        """Take the records of a claim and, if this is its paper's first, of the paper."""
+        record = msgspec.convert(entry, ClaimRow)
+        self.by_id[record.id], self._origins[record.id] = record, origin
+        if paper is not None:
+            found = msgspec.convert(paper, recording.PaperEntry)
+            self._papers[found.paper.key] = found
 
     @property
     def records(self) -> list[ClaimRow]:
