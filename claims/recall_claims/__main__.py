@@ -83,7 +83,7 @@ def _merge(options: argparse.Namespace) -> int:
 
 def _certify(options: argparse.Namespace) -> int:
     from recall_claims.certify import command
-    from recall_claims.plugin.collecting import collected
+    from recall_claims.plugin.item import collected
 
     claims = collected(options.folder)
     _refuse_nobody(options.k, [claim.id for claim in claims], options.folder)
@@ -94,7 +94,7 @@ def _data(options: argparse.Namespace) -> int:
     from recall_claims import ask, data
     from recall_claims.evidence.run import Settings
     from recall_claims.model.cell import Cell
-    from recall_claims.plugin.collecting import collected
+    from recall_claims.plugin.item import collected
 
     claims = {claim.id: claim for claim in collected(options.claims)}
     if options.claim not in claims:
@@ -121,7 +121,7 @@ def _check(options: argparse.Namespace) -> int:
     from recall_claims.check.judging import Check
     from recall_claims.evidence import executors
     from recall_claims.evidence.ledger import Ledger
-    from recall_claims.plugin.collecting import collected
+    from recall_claims.plugin.item import collected
     from recall_claims.plugin.report import commit
     from recall_reports.phrases import claims as counted
     from recall_reports.record import files

@@ -20,13 +20,13 @@ from hypothesis import Phase, settings
 
 from recall_claims import recording
 from recall_claims.declare import registration
-from recall_claims.evidence import hunt_tables, looks, run, scheduler, seeds, simulate
+from recall_claims.evidence import block, hunt_tables, looks, run, scheduler, simulate
 from recall_claims.hunt import campaign, probe
 from recall_claims.judge import methods, resolution
 from recall_claims.judge.rules import (
     base,
     critical,
-    jackknife,
+    functional,
     ladder,
     law,
     one_sided,
@@ -132,7 +132,7 @@ EXPLORATORY = record_.test_verdicts_of_exploratory_claims
 
 STUDENT, WINNER = methods.Student.bounds, winner_share.WinnerShare
 DECISION, DECIDE, JOINT = looks.Decision, looks.decide, base.Rule.joint
-CONFIRM, JOIN = campaign._confirm, seeds.replicate_generators
+CONFIRM, JOIN = campaign._confirm, block.replicate_generators
 
 ERRORS = (
     Error(STUDENT, T_MOMENTS, "self.spent * alpha => self.spent"),
@@ -179,11 +179,11 @@ ERRORS = (
     Error(JOINT, SHARES, "= alpha => = 2 * alpha"),
     Error(JOINT, SHARES, "bounds(alpha => bounds(2 * alpha"),
     Error(
-        jackknife.pseudo_values,
+        functional.pseudo_values,
         JACKKNIFE,
         "(count - 1) * function(left_out(values)) => (count - 1)",
     ),
-    Error(jackknife.pseudo_values, JACKKNIFE, "(count - 1) * function => function"),
+    Error(functional.pseudo_values, JACKKNIFE, "(count - 1) * function => function"),
     Error(WINNER.components, WINNERS, "alpha / len(evidence) => alpha"),
     Error(WINNER._state, WINNERS, "alpha / len(rivals) => alpha"),
     Error(WINNER._state, TIE, "> 0 => >= 0"),

@@ -9,7 +9,7 @@ import pytest
 import torch
 from scipy import stats
 
-from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.evidence.block import replicate_generators
 from simulation import streams
 from simulation.embeddings import unit_vectors
 from simulation.streams import Streams

@@ -25,10 +25,9 @@ from recall_claims.evidence.precheck import check_text
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.papers import papers
 from recall_claims.plugin import options
-from recall_claims.plugin.collecting import claim_at
 from recall_claims.plugin.forecast import ProgressLine, folded, write
 from recall_claims.plugin.hunting import run_hunt
-from recall_claims.plugin.item import PLAIN, ClaimFailed, ClaimItem
+from recall_claims.plugin.item import PLAIN, ClaimFailed, ClaimItem, claim_at
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.report import put_aside
 from recall_claims.plugin.session import SESSION, ClaimSession

@@ -1,7 +1,14 @@
 """A claim as a pytest item: it runs the claim, and its verdict passes, fails or skips."""
 
+import ast
+import contextlib
+import importlib
+import io
+import re
+import tempfile
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +25,7 @@ from recall_claims.model.errors import (
 from recall_claims.model.papers import papers
 from recall_claims.plugin.session import SESSION
 from recall_reports import failure
-from recall_reports.record import ClaimRow
+from recall_reports.record import ID, ClaimRow
 
 PLAIN = (ClaimError, ExecutorError, LedgerError, SimulationError)
 """Errors of this library, which explain themselves."""
@@ -82,3 +89,38 @@ class ClaimItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return where the claim is written, for pytest's headings."""
         return self.path, None, self.claim.id
+
+
+def collected(folder: Path) -> list[Claim]:
+    """Return the claims that pytest collects in a folder; nothing is written.
+
+    Raises:
+        ClaimError: pytest cannot collect them, or there are none.
+    """
+    claims: list[Claim] = []
+
+    def finish(session: pytest.Session) -> None:
+        claims.extend(item.claim for item in session.items if isinstance(item, ClaimItem))
+
+    found = SimpleNamespace(pytest_collection_finish=finish)
+    hooks = importlib.import_module("recall_claims.plugin")  # -p would warn that it is loaded
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as printed,
+        tempfile.TemporaryDirectory() as nothing,  # so that no ledger is opened
+    ):
+        arguments = ["--collect-only", "-p", "no:cacheprovider", "--ledger", f"{nothing}/none"]
+        status = pytest.main([str(folder), *arguments], plugins=[found, hooks])
+    if status != pytest.ExitCode.OK or not claims:
+        raise ClaimError(f"no claims could be collected in {folder}:\n{printed.getvalue()}")
+    return claims
+
+
+def claim_at(file: Path, line: int) -> str:
+    """Return the id that a call around this line of a file gives to a claim; else nothing."""
+    for call in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(call, ast.Call) and call.lineno <= line <= (call.end_lineno or 0):
+            named = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "id")]
+            for name in (str(getattr(part, "value", "")) for part in named):
+                if "claim" in ast.unparse(call.func) and re.fullmatch(ID, name):
+                    return name
+    return ""

@@ -19,9 +19,8 @@ from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings, set_of
 from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.plugin import options
-from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.edited import Edits
-from recall_claims.plugin.forecast import Forecast, ProgressLine
+from recall_claims.plugin.forecast import Baseline, Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
 from recall_reports import figures, phrases
 from recall_reports.record import ClaimRow, certificates

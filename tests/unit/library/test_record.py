@@ -12,7 +12,7 @@ from recall_claims.declare.claim import Grid
 from recall_claims.evidence.cost import Earlier
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.model.region import Component, Interval, Verdict
-from recall_claims.plugin.baseline import Baseline
+from recall_claims.plugin.forecast import Baseline
 from recall_claims.plugin.report import commit
 from recall_reports.record import Range
 from recall_reports.record.files import dump

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recall_claims import Cell, Regime, log_range
-from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.evidence.block import replicate_generators
 from recall_claims.model.cell import grid
 from recall_claims.model.errors import ClaimError
 

@@ -18,6 +18,7 @@ import recall_claims as rc
 from claims.attention.test_signal import trigger_score
 from recall_claims import recording
 from recall_claims.declare.claim import Tier
+from recall_claims.evidence.block import replicate_generators
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
@@ -26,7 +27,6 @@ from recall_claims.evidence.looks import remembering
 from recall_claims.evidence.precheck import check
 from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.simulate import Task, full_precision, simulate
 from recall_claims.judge.methods import Array
 from recall_claims.judge.rules import Exponents, WinnerShare

@@ -16,8 +16,7 @@ from recall_claims.evidence.run import Outcome
 from recall_claims.judge.methods import STUDENT, Array, Method
 from recall_claims.judge.rules import Rule, Sample
 from recall_claims.model.region import Component, Interval, Verdict
-from recall_claims.plugin.baseline import Baseline
-from recall_claims.plugin.forecast import Forecast
+from recall_claims.plugin.forecast import Baseline, Forecast
 from tests.unit.library.made import ALPHA, SMOKE, declared, outcome_of
 
 

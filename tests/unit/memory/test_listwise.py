@@ -8,7 +8,7 @@ import pytest
 import torch
 from scipy import optimize, stats
 
-from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.evidence.block import replicate_generators
 from simulation.memory import listwise, optimal
 from tests.unit import draws
 from theory.memory import listwise as theory

@@ -8,7 +8,7 @@ import pytest
 import torch
 from scipy import optimize, stats
 
-from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.evidence.block import replicate_generators
 from simulation.memory import optimal as memory
 from tests.unit import draws
 from tests.unit.draws import pairs_of_numpy, pcg, unit_vectors

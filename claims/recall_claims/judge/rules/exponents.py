@@ -16,7 +16,7 @@ import numpy as np
 
 from recall_claims.judge.methods import STUDENT, Array, Deterministic, Method, Student
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
-from recall_claims.judge.rules.jackknife import left_out, pseudo_values
+from recall_claims.judge.rules.functional import left_out, pseudo_values
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import EVERYTHING, Interval, Region, Scale

@@ -1,7 +1,13 @@
-"""Functions of means: a variance, a kurtosis, a ratio of two means."""
+"""Functions of means: a variance, a kurtosis, a ratio of two means.
+
+Such an estimand f(m) is not a mean of replicates. It is nearly the mean of its pseudo-values, n
+f(m) - (n - 1) f(m without the i-th) (J. W. Tukey's jackknife, 1958). That mean estimates it without
+the bias of order 1/n, and a t interval for the mean bounds it, certified like any other.
+"""
 
 import ast
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,12 +15,31 @@ import numpy as np
 
 from recall_claims.judge.methods import Array, Method, Student
 from recall_claims.judge.rules.base import Sample
-from recall_claims.judge.rules.jackknife import pseudo_values
 from recall_claims.judge.rules.means import MeanDifference, MeanRatio, Means
 from recall_claims.model.errors import ClaimError
 
 FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi": math.pi}
 """Names that a formula may use in addition to observables."""
+
+
+def left_out(values: Array) -> Array:
+    """Means without one replicate each, of the shape of the values: (..., replicates)."""
+    count = values.shape[-1]
+    found: Array = (count * values.mean(axis=-1, keepdims=True) - values) / (count - 1)
+    return found
+
+
+def pseudo_values(function: Callable[[Array], Any], values: Array) -> Array:
+    """Pseudo-values of a function of means, shape (..., replicates).
+
+    Args:
+        function: of means, shape (rows, ...), along the first axis.
+        values: whose means they are, shape (rows, ..., replicates).
+    """
+    count = values.shape[-1]
+    whole = np.asarray(function(values.mean(axis=-1)))
+    found: Array = count * whole[..., None] - (count - 1) * function(left_out(values))
+    return found
 
 
 class Jackknife(Means):
