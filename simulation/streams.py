@@ -79,12 +79,13 @@ class Streams(Sequence[np.random.Generator]):
 
         A CPU has each value when it is drawn.
         """
-        self._together = self.device.type != "cpu"
+        outer, self._together = self._together, self.device.type != "cpu"
         try:
             yield
         finally:
-            self._together = False
-            self._move()
+            self._together = outer
+            if not outer:
+                self._move()
 
     def then(self, step: Callable[[], object]) -> None:
         """Do a step in place on what was drawn, as soon as its values are there."""

@@ -1,9 +1,7 @@
 """Facts and prompts drawn for each replicate, for all claims about explicit weights."""
 
-from collections.abc import Callable, Iterator
-from typing import SupportsFloat
+from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,6 +9,8 @@ import recall_claims as rc
 from claims.factual.common import NAMES
 from simulation.factual import constructions
 from simulation.factual import task as recall
+from simulation.streams import Streams
+from simulation.tiles import groups
 
 LENGTH = 32  # of prompts, as published
 FREQUENCY, MARGIN = 6.0, 0.85
@@ -18,31 +18,23 @@ FREQUENCY, MARGIN = 6.0, 0.85
 constants: if they differed, evidence and prediction would part."""
 
 
-def each(
-    cell: rc.Cell,
-    block: rc.Block,
-    run: Callable[[np.random.Generator, recall.Facts], SupportsFloat],
-) -> Tensor:
-    """One number per replicate, from facts drawn for it."""
-    values = [float(run(rng, facts)) for rng, facts in drawn(cell, block)]
-    return torch.tensor(values, dtype=block.dtype)
-
-
-def drawn(cell: rc.Cell, block: rc.Block) -> Iterator[tuple[np.random.Generator, recall.Facts]]:
-    """Each replicate's generator and the facts drawn with it."""
+def each(cell: rc.Cell, block: rc.Block, run: Callable[[Streams, recall.Facts], Tensor]) -> Tensor:
+    """What a run makes, (..., B), of facts drawn for B replicates: as many as fit a tile."""
     shape = {name: cell[name] for name in (*NAMES, "dim", "noise") if name in cell}
-    for rng in block.rngs:
-        yield rng, recall.draw(rng, **shape, device=block.device, dtype=block.dtype)
+    s, r, answers = (cell[name] for name in NAMES)
+    widest = max(s + r + cell.get("noise", s + r), r * answers, cell.get("width", 1))
+    streams = Streams(block.rngs, block.device, block.dtype)
+    parts = groups(len(streams), s * r * widest, streams)
+    found = [run(some, recall.draw(some, **shape)) for some in (streams[part] for part in parts)]
+    return torch.cat(found, -1).to(block.dtype)
 
 
 def recalled(
-    rng: np.random.Generator,
+    streams: Streams,
     facts: recall.Facts,
     attention: constructions.Attention,
     mlp: constructions.Mlp | None = None,
-    *,
-    length: int = LENGTH,
 ) -> Tensor:
-    """Return which facts the weights recall, (S, R), each from one prompt."""
-    outputs = constructions.attend(attention, facts, recall.prompts(rng, facts, length=length))
-    return constructions.right((mlp(outputs) if mlp else outputs) @ facts.outputs.T, facts)
+    """Return which facts the weights recall, (B, S, R), each from one prompt."""
+    prompts = recall.prompts(streams, facts, length=LENGTH)
+    return constructions.recalled(facts, prompts, attention, mlp)

@@ -3,15 +3,15 @@
 import math
 from functools import partial
 
-import numpy as np
 import torch
 from torch import Tensor
 
 import recall_claims as rc
 from claims.common import measuring, rungs, tiers
 from claims.factual.common import ALL_FACTS, NAMES, shapes
-from claims.factual.explicit_weights import LENGTH, MARGIN, drawn, each, recalled
+from claims.factual.explicit_weights import MARGIN, each, recalled
 from simulation.factual import constructions, task
+from simulation.streams import Streams
 from theory.factual import constructions as theory
 
 SOURCE = rc.Source(
@@ -21,14 +21,13 @@ attention_claim = partial(rc.claim, source=rc.Source("B", "B3", "B4"))
 DIM = rc.on(theory.attention_dim)
 
 
-def by_attention(rng: np.random.Generator, facts: task.Facts, length: int = LENGTH) -> Tensor:
-    """Return which facts attention recalls, (S, R), with a head for every two tokens."""
-    weights = constructions.attention_only(facts, head_dim=2)
-    return recalled(rng, facts, weights, length=length)
+def by_attention(streams: Streams, facts: task.Facts) -> Tensor:
+    """Return which facts attention recalls, (B, S R), with a head for every two tokens."""
+    return recalled(streams, facts, constructions.attention_only(facts, head_dim=2)).flatten(1)
 
 
 all_by_attention = measuring(
-    lambda cell, block: each(cell, block, lambda rng, facts: by_attention(rng, facts).all()),
+    lambda cell, block: each(cell, block, lambda *drawn: by_attention(*drawn).all(1)),
     attention_claim,
 )
 
@@ -84,12 +83,12 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     exceeds about (g + tau^2)(1 + 2 ln(VH)/tau^2). This is of the order of the group, not of the
     vocabulary."""
 
-    def run(rng: np.random.Generator, facts: task.Facts) -> bool:
+    def run(_: Streams, facts: task.Facts) -> Tensor:
         weights = constructions.attention_only(facts, head_dim=cell["group"])
         scores = constructions.token_scores(weights, facts) / constructions.SCALE
-        own = torch.arange(2 * cell["subjects"], device=scores.device).view(len(scores), -1)
-        scores.scatter_(1, own, 0.0)
-        return bool(scores[:, :-1].max() < constructions.MARGIN)
+        own = torch.arange(2 * cell["subjects"], device=scores.device).view(scores.shape[1], -1)
+        scores.scatter_(2, own.expand(len(scores), -1, -1), 0.0)
+        return scores[..., :-1].amax((1, 2)) < constructions.MARGIN
 
     return each(cell.replace(relations=cell["subjects"], answers=2), block, run)
 
@@ -115,12 +114,12 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The prompt's length enters the softmax only through T exp(-beta), raised by the overlaps of
     the embeddings: a scale beta above ln T makes it irrelevant, a smaller one does not."""
 
-    def run(rng: np.random.Generator, facts: task.Facts) -> Tensor:
+    def run(streams: Streams, facts: task.Facts) -> Tensor:
         weights = constructions.attention_only(
             facts, head_dim=cell["group"], margin=0.5, scale=cell["scale"]
         )
-        prompts = task.prompts(rng, facts, length=cell["length"])
-        return constructions.focus(weights, facts, prompts).mean()
+        prompts = task.prompts(streams, facts, length=cell["length"])
+        return constructions.focus(weights, facts, prompts).mean((1, 2))
 
     return each(cell.replace(relations=16, answers=4, noise=512), block, run)
 
@@ -146,15 +145,17 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With scores well above ln T the same facts are recalled from prompts of 8 and of 512 tokens,
     in the same embeddings."""
 
-    found: dict[str, list[float]] = {"value": [], "loose": [], "failures": []}
-    for rng, facts in drawn(cell, block):
+    def run(streams: Streams, facts: task.Facts) -> Tensor:
         firm = constructions.attention_only(facts, head_dim=2)
         loose = constructions.attention_only(facts, head_dim=2, scale=10.0)
-        short, long = (recalled(rng, facts, firm, length=length) for length in (8, 512))
-        other = recalled(rng, facts, loose, length=512)
-        for name, share in zip(found, (short != long, short != other, ~short), strict=True):
-            found[name].append(float(share.double().mean()))
-    return {name: torch.tensor(values, dtype=block.dtype) for name, values in found.items()}
+        with streams.together():
+            prompts = [task.prompts(streams, facts, length=length) for length in (8, 512, 512)]
+        short, long, other = map(
+            partial(constructions.recalled, facts), prompts, (firm, firm, loose)
+        )
+        return torch.stack([short != long, short != other, ~short]).double().mean((2, 3))
+
+    return dict(zip(("value", "loose", "failures"), each(cell, block, run), strict=True))
 
 
 @attention_claim(
@@ -192,7 +193,7 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Heads that add the least code with logit 1 at a token's answers err only where a rival's
     embedding reaches beyond the affine hull of those answers."""
-    return each(cell, block, lambda rng, facts: by_attention(rng, facts).double().mean())
+    return each(cell, block, lambda *drawn: by_attention(*drawn).double().mean(1))
 
 
 attention_threshold = all_by_attention(

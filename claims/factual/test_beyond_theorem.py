@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 import recall_claims as rc
@@ -18,6 +17,7 @@ from claims.factual.sequential import SEQUENTIAL, SMALL, stage_times
 from claims.factual.sequential import task as facts
 from simulation.factual import constructions, relaxed, task
 from simulation.factual import sequential_learning as learning
+from simulation.streams import Streams
 from theory.factual import constructions as explicit
 from theory.factual import sequential_learning as theory
 
@@ -233,12 +233,12 @@ stored = relaxing(
 """A claim that attention stores all facts from the same dimension on with an assumption relaxed."""
 
 
-def recalls_all(rng: np.random.Generator, known: task.Facts, bits: int | None = None) -> bool:
+def recalls_all(streams: Streams, known: task.Facts, bits: int | None = None) -> Tensor:
     """Whether weights of so many bits, or exact ones, recall every fact."""
     weights = constructions.attention_only(known, head_dim=2)
     if bits is not None:
         weights = relaxed.quantised(weights, bits)
-    return bool(recalled(rng, known, weights).all())
+    return recalled(streams, known, weights).flatten(1).all(1)
 
 
 @stored(
@@ -250,7 +250,9 @@ def overlapping_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention stores all facts from the same dimension on when all embeddings have a component in
     common, of mean product 0.1."""
     return each(
-        cell, block, lambda rng, known: recalls_all(rng, relaxed.overlapping(known, rng, 0.1))
+        cell,
+        block,
+        lambda streams, known: recalls_all(streams, relaxed.overlapping(known, streams, 0.1)),
     )
 
 
@@ -258,7 +260,7 @@ def overlapping_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
 def eight_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With every weight rounded to eight bits attention stores all facts from the same dimension
     on."""
-    return each(cell, block, lambda rng, known: recalls_all(rng, known, bits=8))
+    return each(cell, block, partial(recalls_all, bits=8))
 
 
 @stored(
@@ -272,4 +274,4 @@ def eight_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
 def four_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With every weight rounded to four bits attention stores all facts from the same dimension
     on."""
-    return each(cell, block, lambda rng, known: recalls_all(rng, known, bits=4))
+    return each(cell, block, partial(recalls_all, bits=4))

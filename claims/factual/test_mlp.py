@@ -4,7 +4,6 @@ heads cost."""
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 from torch import Tensor
 
 import recall_claims as rc
@@ -12,6 +11,7 @@ from claims.common import measuring, rungs, tiers
 from claims.factual.common import ALL_FACTS, shapes
 from claims.factual.explicit_weights import FREQUENCY, each, recalled
 from simulation.factual import constructions, task
+from simulation.streams import Streams
 from theory.factual import constructions as theory
 
 WIDTH = rc.on(theory.mlp_width)
@@ -22,9 +22,9 @@ def accuracy_compressed(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Accuracy with fewer value dimensions than tokens."""
     sizes = {name: cell[name] for name in ("group", "head_dim", "width")}
 
-    def run(rng: np.random.Generator, facts: task.Facts) -> Tensor:
-        weights = constructions.compressed_values(rng, facts, **sizes)
-        return recalled(rng, facts, *weights).double().mean()
+    def run(streams: Streams, facts: task.Facts) -> Tensor:
+        weights = constructions.compressed_values(streams, facts, **sizes)
+        return recalled(streams, facts, *weights).double().mean((1, 2))
 
     return each(cell, block, run)
 
@@ -84,9 +84,9 @@ def mlp_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     the subjects take 4.3 times the width, a power of 1.06 to within 0.12. Four times the relations
     take 2.6 times, less than in proportion as long as d exceeds the answers M, through 1 + d/M."""
 
-    def run(rng: np.random.Generator, facts: task.Facts) -> Tensor:
-        weights = constructions.attention_mlp(rng, facts, head_dim=1, width=cell["width"])
-        return recalled(rng, facts, *weights).all()
+    def run(streams: Streams, facts: task.Facts) -> Tensor:
+        weights = constructions.attention_mlp(streams, facts, head_dim=1, width=cell["width"])
+        return recalled(streams, facts, *weights).flatten(1).all(1)
 
     return each(cell, block, run)
 

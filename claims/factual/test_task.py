@@ -10,6 +10,7 @@ from claims.factual.common import NAMES, shapes
 from claims.factual.explicit_weights import each
 from simulation.factual import sequential_learning as learning
 from simulation.factual import task
+from simulation.streams import Streams
 from theory.factual import constructions as theory
 from theory.factual import sequential_learning
 
@@ -42,17 +43,17 @@ def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """A prompt holds one subject and one relation, which determine the answer. The answer to
     relation r lies in block r of R disjoint blocks of D. A predictor that knows the subject alone
     is right for one relation in R, whatever it answers."""
-    errors: dict[str, list[float]] = {"error": [], "relation": [], "subject": []}
-    for rng in block.rngs:
-        facts = task.draw(rng, **{name: cell[name] for name in (*NAMES, "dim")})
-        found = task.recovered(facts, task.prompts(rng, facts, length=cell["length"]))
-        strays = (facts.answers // cell["answers"] != torch.arange(cell["relations"])).sum()
-        subject = task.best_guess(facts, know="subject")
-        wrong = (found != facts.answers.flatten()).sum()
-        errors["error"].append(float(wrong + strays) + abs(subject * cell["relations"] - 1))
-        errors["relation"].append(1 - task.best_guess(facts, know="relation"))
-        errors["subject"].append(1 - subject)
-    return {name: torch.tensor(values, dtype=block.dtype) for name, values in errors.items()}
+
+    def run(streams: Streams, facts: task.Facts) -> Tensor:
+        found = task.recovered(facts, task.prompts(streams, facts, length=cell["length"]))
+        blocks = torch.arange(cell["relations"], device=found.device)
+        wrong = (found != facts.answers.flatten(1)).sum(1)
+        wrong += (facts.answers // cell["answers"] != blocks).sum((1, 2))
+        subject, relation = (task.best_guess(facts, know=know) for know in ("subject", "relation"))
+        error = wrong + (subject * cell["relations"] - 1).abs()
+        return torch.stack([error, 1 - relation, 1 - subject])
+
+    return dict(zip(("error", "relation", "subject"), each(cell, block, run), strict=True))
 
 
 @rc.claim(
@@ -78,7 +79,7 @@ def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 def guess_by_relation(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The best predictor that knows the relation but not the subject, the stage of hallucination,
     is right more often than 1/D: with S subjects some answers are more frequent than others."""
-    return each(cell, block, lambda rng, facts: task.best_guess(facts, know="relation"))
+    return each(cell, block, lambda _, facts: task.best_guess(facts, know="relation"))
 
 
 OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plateau)

@@ -12,9 +12,8 @@ prompt outputs that token's code, and any other head attends to EOS and outputs 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
 import torch
 
 from simulation.embeddings import unit_vectors
@@ -29,9 +28,9 @@ MARGIN, SCALE = 0.85, 100.0
 
 @dataclass(frozen=True, kw_only=True)
 class Attention:
-    """Weights of H heads of dimension d_h.
+    """Weights of H heads of dimension d_h, of B replicates.
 
-    ``query``, ``key``, ``value``: (H, d_h, d).  ``output``: (H, d, d_h).
+    ``query``, ``key``, ``value``: (B, H, d_h, d).  ``output``: (B, H, d, d_h).
     """
 
     query: torch.Tensor
@@ -42,64 +41,63 @@ class Attention:
     @property
     def parameters(self) -> int:
         """4 H d_h d."""
-        return 4 * self.value.numel()
+        return 4 * self.value[0].numel()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mlp:
-    """``inner``: (m, d).  ``bias``: (m,).  ``outer``: (m, d)."""
+    """``inner``: (B, m, d).  ``bias``: (B, 1, m).  ``outer``: (B, m, d)."""
 
     inner: torch.Tensor
     bias: torch.Tensor
     outer: torch.Tensor
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:
-        """(..., m) values of the hidden units."""
-        return (inputs @ self.inner.T + self.bias).cos_().mul_(math.sqrt(2))
+        """(B, ..., m) values of the hidden units."""
+        return (inputs @ self.inner.mT + self.bias).cos_().mul_(math.sqrt(2))
 
     def __call__(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.features(inputs) @ self.outer
 
 
 def attend(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
-    """(prompts, d) outputs of the attention layer at EOS.
+    """(B, prompts, d) outputs of the attention layer at EOS.
 
     Scores and values depend on a token alone, so a prompt enters through how often it holds each
     token: the softmax is exact, and costs the same for every prompt length.
     """
     counts, exponentials, totals = _softmax(attention, facts, prompts)
-    values = torch.einsum("hkd,vd->vhk", attention.value, facts.tokens)
-    weighted = counts @ (values * exponentials.T[:, :, None]).flatten(1)
-    heads = weighted.view(len(prompts), *values.shape[1:]) / totals[:, :, None]
-    return torch.einsum("phk,hdk->pd", heads, attention.output)
+    values = torch.einsum("bhkd,bvd->bvhk", attention.value, facts.tokens)
+    weighted = counts @ (values * exponentials.mT[..., None]).flatten(2)
+    heads = weighted.view(*counts.shape[:2], *values.shape[2:]) / totals[..., None]
+    return torch.einsum("bphk,bhdk->bpd", heads, attention.output)
 
 
 def focus(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
-    """(S, R) attention that each fact's subject receives in the head of its group."""
+    """(B, S, R) attention that each fact's subject receives in the head of its group."""
     _, exponentials, totals = _softmax(attention, facts, prompts)
-    group = (facts.subjects + facts.relations) // len(exponentials)
     subjects = torch.arange(facts.subjects, device=prompts.device)
-    share = exponentials[subjects // group, subjects][:, None]
-    totals = totals.view(facts.subjects, facts.relations, -1)
-    return share / totals[subjects, :, subjects // group]
+    head = subjects // ((facts.subjects + facts.relations) // exponentials.shape[1])
+    totals = totals.view(-1, facts.subjects, facts.relations, totals.shape[2]).mT
+    return exponentials[:, head, subjects][..., None] / totals[:, subjects, head]
 
 
 def token_scores(attention: Attention, facts: Facts) -> torch.Tensor:
-    """(H, V) attention scores of all tokens."""
-    queries = attention.query @ facts.tokens[-1]
-    keys = torch.einsum("hkd,vd->hvk", attention.key, facts.tokens)
-    return torch.einsum("hvk,hk->hv", keys, queries) / math.sqrt(queries.shape[1])
+    """(B, H, V) attention scores of all tokens."""
+    queries = torch.einsum("bhkd,bd->bhk", attention.query, facts.tokens[:, -1])
+    keys = torch.einsum("bhkd,bvd->bhvk", attention.key, facts.tokens)
+    return torch.einsum("bhvk,bhk->bhv", keys, queries) / math.sqrt(queries.shape[2])
 
 
 def _softmax(
     attention: Attention, facts: Facts, prompts: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return counts of tokens in prompts (P, V); exp(score) (H, V); the softmax's sums (P, H)."""
+    """Counts of tokens in prompts (B, P, V); exp(score) (B, H, V); the softmax's sums (B, P, H)."""
     scores = token_scores(attention, facts)
-    exponentials = (scores - scores.amax(1, keepdim=True)).exp()
-    counts = scores.new_zeros(len(prompts), facts.vocab_size)
-    counts.scatter_add_(1, prompts, torch.ones_like(prompts, dtype=scores.dtype))
-    return counts, exponentials, counts @ exponentials.T
+    exponentials = (scores - scores.amax(2, keepdim=True)).exp()
+    counts = scores.new_zeros(*prompts.shape[:2], facts.vocab_size)
+    counts.scatter_add_(2, prompts, scores.new_ones(()).expand(prompts.shape))
+    return counts, exponentials, counts @ exponentials.mT
 
 
 def attention_only(
@@ -116,45 +114,37 @@ def attention_only(
 
     Raises ValueError: ``head_dim`` does not divide S and R, or d is too small for a dual basis.
 
+    >>> import numpy as np
     >>> from simulation.factual.task import draw, prompts
-    >>> rng = np.random.default_rng(0)
-    >>> facts = draw(rng, subjects=8, relations=4, answers=2, dim=96)
+    >>> streams = Streams([np.random.default_rng(0)])
+    >>> facts = draw(streams, subjects=8, relations=4, answers=2, dim=96)
     >>> weights = attention_only(facts, head_dim=4)
     >>> weights.parameters == 4 * (8 + 4) * 96
     True
-    >>> logits = attend(weights, facts, prompts(rng, facts, length=32)) @ facts.outputs.T
-    >>> answered_share(logits, facts)
-    1.0
+    >>> bool(recalled(facts, prompts(streams, facts, length=32), weights).all())
+    True
     """
-    blocks = facts.outputs.view(facts.relations, facts.answers_each, facts.dim)
+    blocks = facts.outputs.view(len(facts.outputs), facts.relations, -1, facts.dim)
     # The least vector with product 1 with each of some rows is the sum of their duals.
-    codes = [_duals(rows).sum(-2) for rows in (facts.outputs[facts.answers], blocks)]
-    return _heads(facts, torch.cat(codes), head_dim, margin=margin, scale=scale)
+    codes = [_duals(rows).sum(-2) for rows in (facts.answered(), blocks)]
+    return _heads(facts, torch.cat(codes, 1), head_dim, margin=margin, scale=scale)
 
 
 def attention_mlp(
-    rng: np.random.Generator, facts: Facts, *, head_dim: int, width: int
+    streams: Streams, facts: Facts, *, head_dim: int, width: int
 ) -> tuple[Attention, Mlp]:
     """Heads whose codes only name subject and relation; the MLP stores the facts.
 
     ``head_dim``, and errors: as for `attention_only`.  ``width``: hidden units m.
-
-    >>> from simulation.factual.task import draw, prompts
-    >>> rng = np.random.default_rng(0)
-    >>> facts = draw(rng, subjects=8, relations=4, answers=2, dim=64)
-    >>> attention, mlp = attention_mlp(rng, facts, head_dim=2, width=256)
-    >>> inputs = attend(attention, facts, prompts(rng, facts, length=32))
-    >>> answered_share(mlp(inputs) @ facts.outputs.T, facts)
-    1.0
     """
-    one = Streams.like([rng], facts.tokens)
-    codes = unit_vectors(one, facts.subjects + facts.relations, facts.dim)[0]
-    attention = _heads(facts, codes, head_dim)
-    return attention, hebbian_mlp(rng, facts, codes, width=width)
+    with streams.together():
+        codes = unit_vectors(streams, facts.subjects + facts.relations, facts.dim)
+        features = cosines(streams, facts.dim, width)
+    return _heads(facts, codes, head_dim), hebbian_mlp(facts, codes, features)
 
 
 def compressed_values(
-    rng: np.random.Generator, facts: Facts, *, group: int, head_dim: int, width: int
+    streams: Streams, facts: Facts, *, group: int, head_dim: int, width: int
 ) -> tuple[Attention, Mlp]:
     """Fewer value dimensions than tokens: heads of dimension d_h for groups of more tokens.
 
@@ -165,61 +155,64 @@ def compressed_values(
 
     Raises ValueError: the H d_h output directions do not fit into d dimensions.
 
+    >>> import numpy as np
     >>> from simulation.factual.task import draw, prompts
-    >>> rng = np.random.default_rng(0)
-    >>> facts = draw(rng, subjects=16, relations=8, answers=2, dim=128)
-    >>> attention, mlp = compressed_values(rng, facts, group=8, head_dim=4, width=1024)
+    >>> streams = Streams([np.random.default_rng(0)])
+    >>> facts = draw(streams, subjects=16, relations=8, answers=2, dim=128)
+    >>> attention, mlp = compressed_values(streams, facts, group=8, head_dim=4, width=1024)
     >>> attention.parameters // (4 * facts.dim)  # H d_h, where S + R = 24
     12
-    >>> inputs = attend(attention, facts, prompts(rng, facts, length=32))
-    >>> answered_share(mlp(inputs) @ facts.outputs.T, facts)
-    1.0
+    >>> bool(recalled(facts, prompts(streams, facts, length=32), attention, mlp).all())
+    True
     """
     duals, key = _keys(facts, group)
-    heads = len(duals)
+    heads = duals.shape[1]
     if heads * head_dim > facts.dim:
         raise ValueError(
             f"{heads} heads of dimension {head_dim} do not fit into {facts.dim} dimensions"
         )
-    drawn = unit_vectors(Streams.like([rng], facts.tokens), heads * group, head_dim)
-    small = drawn.view(heads, group, head_dim)
+    with streams.together():
+        drawn = unit_vectors(streams, heads * group, head_dim)
+        features = cosines(streams, facts.dim, width)
+    small = drawn.view(-1, heads, group, head_dim)
     # Any orthogonal subspaces serve, as the MLP's features look the same from all sides.
-    output = torch.eye(facts.dim, heads * head_dim).to(facts.tokens)
-    output = output.view(facts.dim, heads, head_dim).permute(1, 0, 2)
-    value = torch.einsum("hzk,hzd->hkd", small, duals[:, :group])
-    codes = torch.einsum("hdk,hzk->hzd", output, small).reshape(-1, facts.dim)
-    attention = _assemble(facts, key, value, output)
-    return attention, hebbian_mlp(rng, facts, codes, width=width)
+    output = torch.eye(facts.dim, heads * head_dim, device=drawn.device, dtype=drawn.dtype)
+    output = output.view(facts.dim, heads, head_dim).permute(1, 0, 2).expand(len(drawn), -1, -1, -1)
+    value = torch.einsum("bhzk,bhzd->bhkd", small, duals[:, :, :group])
+    codes = torch.einsum("bhdk,bhzk->bhzd", output, small).flatten(1, 2)
+    return _assemble(facts, key, value, output), hebbian_mlp(facts, codes, features)
 
 
-def hebbian_mlp(rng: np.random.Generator, facts: Facts, codes: torch.Tensor, *, width: int) -> Mlp:
-    """An MLP that maps the sum of a subject's and a relation's code to the fact's answer.
-
-    Random cosine features, and outer weights that are the plain sum of features times answers.
-    ``codes``: (S + R, d).  ``width``: hidden units m.
+def cosines(streams: Streams, dim: int, width: int) -> Mlp:
+    """Random cosine features, m of them, whose outer weights are not yet written.
 
     Raises ValueError for no hidden units.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1")
-    one = Streams.like([rng], facts.tokens)
-    inner = FREQUENCY * one.normal(width, facts.dim)[0]
-    bias = 2 * math.pi * one.uniform(width)[0]
-    blank = Mlp(inner=inner, bias=bias, outer=inner)
-    inputs = codes[: facts.subjects, None] + codes[None, facts.subjects :]
-    features = blank.features(inputs.flatten(0, 1))
-    stored = facts.outputs[facts.answers.flatten()]
-    return Mlp(inner=inner, bias=bias, outer=features.T @ stored / width)
+    inner, bias = streams.normal(width, dim), streams.uniform(1, width)
+    streams.then(lambda: (inner.mul_(FREQUENCY), bias.mul_(2 * math.pi)))
+    return Mlp(inner=inner, bias=bias, outer=inner)
 
 
-def right(logits: torch.Tensor, facts: Facts) -> torch.Tensor:
-    """(S, R) whether each fact is recalled, from (S R, R D) logits."""
-    return (logits.argmax(1) == facts.answers.flatten()).view_as(facts.answers)
+def hebbian_mlp(facts: Facts, codes: torch.Tensor, blank: Mlp) -> Mlp:
+    """An MLP that maps the sum of a subject's and a relation's code to the fact's answer.
+
+    Its outer weights are the plain sum of features times answers. ``codes``: (B, S + R, d).
+    """
+    inputs = codes[:, : facts.subjects, None] + codes[:, None, facts.subjects :]
+    features = blank.features(inputs.flatten(1, 2))
+    outer = features.mT @ facts.answered().flatten(1, 2) / features.shape[2]
+    return replace(blank, outer=outer)
 
 
-def answered_share(logits: torch.Tensor, facts: Facts) -> float:
-    """Share of the facts that are recalled."""
-    return float(right(logits, facts).double().mean())
+def recalled(
+    facts: Facts, prompts: torch.Tensor, attention: Attention, mlp: Mlp | None = None
+) -> torch.Tensor:
+    """(B, S, R) whether the weights recall each fact, from its prompt."""
+    outputs = attend(attention, facts, prompts)
+    logits = (mlp(outputs) if mlp else outputs) @ facts.outputs.mT
+    return logits.argmax(2).view_as(facts.answers) == facts.answers
 
 
 def _duals(rows: torch.Tensor) -> torch.Tensor:
@@ -228,21 +221,22 @@ def _duals(rows: torch.Tensor) -> torch.Tensor:
         raise ValueError(
             f"{rows.shape[-2]} vectors in {rows.shape[-1]} dimensions have no dual basis: raise dim"
         )
-    duals: torch.Tensor = torch.linalg.solve(rows @ rows.mT, rows)
+    duals: torch.Tensor = torch.linalg.solve_ex(rows @ rows.mT, rows)[0]
     return duals
 
 
 def _keys(facts: Facts, group: int, margin: float = MARGIN) -> tuple[torch.Tensor, torch.Tensor]:
-    """Dual bases (H, group + 1, d) of the groups with EOS last, and key vectors (H, d)."""
+    """Dual bases (B, H, group + 1, d) of groups with EOS last, and key vectors (B, H, d)."""
     if facts.subjects % group or facts.relations % group:
         raise ValueError(
             f"groups of {group} do not divide {facts.subjects} subjects and "
             f"{facts.relations} relations"
         )
-    members = facts.tokens[: facts.subjects + facts.relations].view(-1, group, facts.dim)
-    eos = facts.tokens[-1].expand(len(members), 1, -1)
-    duals = _duals(torch.cat([members, eos], 1))
-    return duals, duals[:, :group].sum(1) + margin * duals[:, group]
+    members = facts.tokens[:, : facts.subjects + facts.relations]
+    members = members.view(len(members), -1, group, facts.dim)
+    eos = facts.tokens[:, None, -1:].expand(-1, members.shape[1], -1, -1)
+    duals = _duals(torch.cat([members, eos], 2))
+    return duals, duals[:, :, :group].sum(2) + margin * duals[:, :, group]
 
 
 def _heads(
@@ -255,8 +249,8 @@ def _heads(
 ) -> Attention:
     """One value dimension per token of a group."""
     duals, key = _keys(facts, head_dim, margin)
-    output = codes.view(-1, head_dim, facts.dim).mT
-    return _assemble(facts, key, duals[:, :head_dim], output, scale)
+    output = codes.view(len(codes), -1, head_dim, facts.dim).mT
+    return _assemble(facts, key, duals[:, :, :head_dim], output, scale)
 
 
 def _assemble(
@@ -264,6 +258,6 @@ def _assemble(
 ) -> Attention:
     """Keys of rank one: all scores come from the first of the d_h dimensions."""
     query, keys = torch.zeros_like(value), torch.zeros_like(value)
-    query[:, 0] = scale * math.sqrt(value.shape[1]) * facts.tokens[-1]
-    keys[:, 0] = key
+    query[:, :, 0] = scale * math.sqrt(value.shape[2]) * facts.tokens[:, -1:]
+    keys[:, :, 0] = key
     return Attention(query=query, key=keys, value=value, output=output)

@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -111,16 +110,18 @@ def answers_shared(task: FactPrompts, rngs: Rngs) -> FactPrompts:
     return found
 
 
-def overlapping(facts: Facts, rng: np.random.Generator, overlap: float) -> Facts:
+def overlapping(facts: Facts, streams: Streams, overlap: float) -> Facts:
     """The facts with embeddings that have a common component: of this mean product, of norm 1."""
+    with streams.together():
+        common = [unit_vectors(streams, 1, facts.dim) for _ in range(2)]
 
-    def mixed(embeddings: Tensor) -> Tensor:
-        common = unit_vectors(Streams.like([rng], embeddings), 1, facts.dim)[0]
-        found: Tensor = math.sqrt(1 - overlap) * embeddings + math.sqrt(overlap) * common
-        norm: Tensor = found.norm(dim=1, keepdim=True)
+    def mixed(embeddings: Tensor, direction: Tensor) -> Tensor:
+        found: Tensor = math.sqrt(1 - overlap) * embeddings + math.sqrt(overlap) * direction
+        norm: Tensor = found.norm(dim=2, keepdim=True)
         return found / norm
 
-    return replace(facts, tokens=mixed(facts.tokens), outputs=mixed(facts.outputs))
+    tokens, outputs = mixed(facts.tokens, common[0]), mixed(facts.outputs, common[1])
+    return replace(facts, tokens=tokens, outputs=outputs)
 
 
 def quantised(attention: Attention, bits: int) -> Attention:
@@ -128,7 +129,7 @@ def quantised(attention: Attention, bits: int) -> Attention:
     levels = 2 ** (bits - 1) - 1
 
     def rounded(weights: Tensor) -> Tensor:
-        unit: Tensor = weights.abs().max() / levels
+        unit: Tensor = weights.abs().amax((1, 2, 3), keepdim=True) / levels
         found: Tensor = (weights / unit).round() * unit
         return found
 

@@ -8,7 +8,6 @@ EOS last; fact ``(s, r)`` is number ``s * R + r``.
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 from simulation.embeddings import unit_vectors
@@ -17,10 +16,10 @@ from simulation.streams import Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """The facts and the embeddings of one replicate.
+    """The facts and the embeddings of B replicates.
 
-    ``answers``: (S, R) int64.  ``tokens``: (V, d) unit input embeddings.  ``outputs``: (R D, d)
-    unit output embeddings.
+    ``answers``: (B, S, R) int64.  ``tokens``: (B, V, d) unit input embeddings.  ``outputs``:
+    (B, R D, d) unit output embeddings.
     """
 
     answers: torch.Tensor
@@ -29,47 +28,46 @@ class Facts:
 
     @property
     def subjects(self) -> int:
-        return self.answers.shape[0]
-
-    @property
-    def relations(self) -> int:
         return self.answers.shape[1]
 
     @property
-    def answers_each(self) -> int:
-        """D, the answers that a relation may have."""
-        return self.outputs.shape[0] // self.relations
+    def relations(self) -> int:
+        return self.answers.shape[2]
 
     @property
     def vocab_size(self) -> int:
-        return self.tokens.shape[0]
+        return self.tokens.shape[1]
 
     @property
     def dim(self) -> int:
-        return self.tokens.shape[1]
+        return self.tokens.shape[2]
+
+    def answered(self) -> torch.Tensor:
+        """Output embeddings of the answers, (B, S, R, d)."""
+        replicates = torch.arange(len(self.answers), device=self.answers.device)
+        return self.outputs[replicates[:, None, None], self.answers]
 
 
 def draw(
-    rng: np.random.Generator,
+    streams: Streams,
     *,
     subjects: int,
     relations: int,
     answers: int,
     dim: int,
     noise: int | None = None,
-    device: str | torch.device = "cpu",
-    dtype: torch.dtype = torch.float64,
 ) -> Facts:
-    """Draw the facts of one replicate, with embeddings uniform on the unit sphere.
+    """Draw the facts of each replicate, with embeddings uniform on the unit sphere.
 
-    ``answers``: D, of each relation.  ``noise``: number of noise tokens; S + R if None. Draws do
-    not depend on the device.
+    ``answers``: D, of each relation.  ``noise``: number of noise tokens; S + R if None.
 
     Raises ValueError: a size below 1.
 
-    >>> facts = draw(np.random.default_rng(0), subjects=4, relations=3, answers=2, dim=8)
+    >>> import numpy as np
+    >>> streams = Streams([np.random.default_rng(0)])
+    >>> facts = draw(streams, subjects=4, relations=3, answers=2, dim=8)
     >>> (facts.answers // 2).tolist()  # block r holds the answers of relation r
-    [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2]]
+    [[[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2]]]
     >>> facts.vocab_size
     15
     """
@@ -78,54 +76,61 @@ def draw(
     for name, size in (sizes | {"noise": noise}).items():
         if size < 1:
             raise ValueError(f"{name} is {size}: give at least 1")
-    one = Streams([rng], device, dtype)
-    chosen = one.integers(answers, subjects, relations)[0]
-    return Facts(
-        answers=chosen + answers * torch.arange(relations, device=device),
-        tokens=unit_vectors(one, subjects + relations + noise + 1, dim)[0],
-        outputs=unit_vectors(one, relations * answers, dim)[0],
-    )
+    with streams.together():
+        chosen = streams.integers(answers, subjects, relations)
+        tokens = unit_vectors(streams, subjects + relations + noise + 1, dim)
+        outputs = unit_vectors(streams, relations * answers, dim)
+        first = answers * torch.arange(relations, device=streams.device)
+        streams.then(lambda: chosen.add_(first))
+    return Facts(answers=chosen, tokens=tokens, outputs=outputs)
 
 
-def prompts(rng: np.random.Generator, facts: Facts, *, length: int) -> torch.Tensor:
-    """One prompt per fact, (S R, T) token numbers.
+def prompts(streams: Streams, facts: Facts, *, length: int) -> torch.Tensor:
+    """One prompt per fact, (B, S R, T) token numbers.
 
     Raises ValueError: there is no room for subject, relation and EOS.
 
-    >>> facts = draw(np.random.default_rng(0), subjects=2, relations=2, answers=2, dim=8, noise=1)
-    >>> [sorted(row) for row in prompts(np.random.default_rng(1), facts, length=4).tolist()]
+    >>> import numpy as np
+    >>> streams = Streams([np.random.default_rng(0)])
+    >>> facts = draw(streams, subjects=2, relations=2, answers=2, dim=8, noise=1)
+    >>> [sorted(row) for row in prompts(streams, facts, length=4)[0].tolist()]
     [[0, 2, 4, 5], [0, 3, 4, 5], [1, 2, 4, 5], [1, 3, 4, 5]]
     """
     if length < 3:
         raise ValueError(f"length is {length}: subject, relation and EOS need at least 3")
     size_s, size_r = facts.subjects, facts.relations
-    one, count, known = Streams.like([rng], facts.tokens), size_s * size_r, size_s + size_r
-    rows = known + one.integers(facts.vocab_size - 1 - known, count, length)[0]
-    # Two different places among the first T - 1: the second skips the first.
-    first = one.integers(length - 1, count)[0]
-    second = (first + 1 + one.integers(length - 2, count)[0]) % (length - 1)
-    every = torch.arange(count, device=rows.device)
-    rows[every, first] = every // size_r
-    rows[every, second] = size_s + every % size_r
-    rows[:, -1] = facts.vocab_size - 1
+    count, known = size_s * size_r, size_s + size_r
+    every = torch.arange(count, device=streams.device)[:, None].expand(len(streams), -1, 1)
+
+    def place() -> None:
+        rows.add_(known)[..., -1] = facts.vocab_size - 1
+        rows.scatter_(2, first, every // size_r)
+        rows.scatter_(2, (first + 1 + skipped) % (length - 1), size_s + every % size_r)
+
+    with streams.together():
+        rows = streams.integers(facts.vocab_size - 1 - known, count, length)
+        # Two different places among the first T - 1: the second skips the first.
+        first = streams.integers(length - 1, count, 1)
+        skipped = streams.integers(length - 2, count, 1)
+        streams.then(place)
     return rows
 
 
 def recovered(facts: Facts, tokens: torch.Tensor) -> torch.Tensor:
-    """Answers read off prompts by looking up which subject and which relation they hold."""
-    subject = torch.where(tokens < facts.subjects, tokens, 0).sum(1)
+    """Answers (B, S R) read off prompts by looking up which subject and relation they hold."""
+    subject = torch.where(tokens < facts.subjects, tokens, 0).sum(2)
     is_relation = (tokens >= facts.subjects) & (tokens < facts.subjects + facts.relations)
-    relation = torch.where(is_relation, tokens - facts.subjects, 0).sum(1)
-    return facts.answers[subject, relation]
+    relation = torch.where(is_relation, tokens - facts.subjects, 0).sum(2)
+    return facts.answers.flatten(1).gather(1, subject * facts.relations + relation)
 
 
-def best_guess(facts: Facts, *, know: str) -> float:
-    """Accuracy of the best predictor that knows only the subject, or only the relation.
+def best_guess(facts: Facts, *, know: str) -> torch.Tensor:
+    """Accuracy (B,) of the best predictor that knows only the subject, or only the relation.
 
     Raises ValueError: ``know`` is neither "subject" nor "relation".
     """
     if know not in ("subject", "relation"):
         raise ValueError(f"know is {know!r}: choose subject or relation")
-    rows = facts.answers if know == "subject" else facts.answers.T
-    counts = torch.nn.functional.one_hot(rows, facts.outputs.shape[0]).sum(1)
-    return float(counts.amax(1).double().mean()) / rows.shape[1]
+    rows = facts.answers if know == "subject" else facts.answers.mT
+    counts = torch.nn.functional.one_hot(rows, facts.outputs.shape[1]).sum(2)
+    return counts.amax(2).double().mean(1) / rows.shape[2]

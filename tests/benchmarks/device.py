@@ -45,12 +45,6 @@ OVER: Mapping[str, str] = {
     "several memories in a block, each with draws of its own": """
         B.relu-memory-projection G.zipf-best-cutoff
     """,
-    "weights are built for the facts of one replicate after another": """
-        B.attention-selective B.attention-focus B.attention-length B.attention-accuracy
-        B.attention-threshold B.attention-parameters B.beyond-overlapping-embeddings
-        B.beyond-eight-bits B.beyond-four-bits B.mlp-threshold B.compressed-values
-        B.values-for-width B.factual-guess-by-relation
-    """,
     "an oracle, a tile or training takes one replicate at a time": """
         A.one-step-decoding-large-vocabulary B.recall-law-large-vocabulary
         B.trained-memory-capacity F.sign-given-basis

@@ -26,6 +26,7 @@ from simulation.factual.trained_transformer import Sizes
 from simulation.lower_bound import estimators, gradient_channel, width_information
 from simulation.memory import bilinear, mlp, superposition
 from simulation.spectral import softmax_groups
+from simulation.streams import Streams
 from tests.unit.draws import generators
 from theory.attention import critical
 from theory.attention.problem import Problem
@@ -50,8 +51,8 @@ feature_shares = partial(
     width_information.shares, RNGS, vocab_size=24, length=4, dim=4, activation="relu", sequences=64
 )
 narrow = partial(draw_layer, RNGS, dim=3, activation="relu")
-compressed = partial(weights.compressed_values, RNGS[0], group=4, width=8)
-facts = partial(task.draw, RNGS[0], subjects=8, relations=4, answers=4, dim=64)
+compressed = partial(weights.compressed_values, Streams(RNGS), group=4, width=8)
+facts = partial(task.draw, Streams(RNGS), subjects=8, relations=4, answers=4, dim=64)
 transformer = partial(Sizes, subjects=3, relations=2, answers=2, heads=2, head_dim=2, width=4)
 stored = partial(mlp.draw, RNGS, associations=10, outputs=10, dim=4)
 made = partial(mlp.constructed, RNGS, associations=4, dim=4, width=5)
@@ -74,6 +75,7 @@ NAMES = {
     "nan": math.nan,
     "rngs": generators,
     "rng": RNGS[0],
+    "streams": Streams(RNGS),
     "critical": critical,
     "heads": heads,
     "estimators": estimators,
@@ -199,13 +201,13 @@ REFUSED = (
         "simulation.factual.additive_heads.subject_code_exists(rng, relations=0, answers=2, dim=3)",
         "at least 1",
     ),
-    ("task.draw(rng, subjects=1, relations=0, answers=2, dim=4)", "relations is 0"),
-    ("task.prompts(rng, facts(), length=2)", "at least 3"),
+    ("task.draw(streams, subjects=1, relations=0, answers=2, dim=4)", "relations is 0"),
+    ("task.prompts(streams, facts(), length=2)", "at least 3"),
     ("task.best_guess(facts(), know='answer')", "choose subject or relation"),
     ("weights.attention_only(facts(), head_dim=3)", "do not divide"),
     ("weights.attention_only(facts(dim=3), head_dim=4)", "no dual basis"),
     ("compressed(facts(dim=8), head_dim=3)", "do not fit"),
-    ("weights.attention_mlp(rng, facts(), head_dim=4, width=0)", "width is 0"),
+    ("weights.attention_mlp(streams, facts(), head_dim=4, width=0)", "width is 0"),
     ("learning.product_dictionary(6, 2, 4)", "evenly"),
     ("learning.FactPrompts([np.array([[0, 0]])], answers=2)", "outside the block"),
     ("learning.FactPrompts([PRODUCT], answers=2, length=2)", "too few"),

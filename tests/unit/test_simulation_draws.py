@@ -16,6 +16,7 @@ from simulation.factual import task
 from simulation.factual import trained_transformer as transformer
 from simulation.lower_bound import gradient_channel
 from simulation.memory import bits, linear, mlp, optimal, zipf
+from simulation.streams import Streams
 from tests.unit.draws import generators
 
 DIM = 64
@@ -72,8 +73,8 @@ def of_bits(rngs: Generators) -> Tables:
 
 
 def of_tasks(rngs: Generators) -> Tables:
-    drawn = [task.draw(rng, subjects=4, relations=3, answers=2, dim=DIM) for rng in rngs]
-    return tuple(table for facts in drawn for table in (facts.tokens, facts.outputs))
+    drawn = task.draw(Streams(rngs), subjects=4, relations=3, answers=2, dim=DIM)
+    return of(drawn, "tokens", "outputs")
 
 
 def of_transformers(rngs: Generators) -> Tables:

@@ -119,7 +119,8 @@ def test_what_is_drawn_together_takes_one_copy_and_changes_no_number() -> None:
 
     def all_drawn(streams: Streams) -> list[torch.Tensor]:
         with streams.together():
-            found = [draw(streams) for draw in DRAWS.values()]
+            with streams.together():
+                found = [draw(streams) for draw in DRAWS.values()]
             found += [streams.moved(table), streams.moved(table, torch.float32)]
             found.append(unit_vectors(streams, 5, 3))
         return found

@@ -4,12 +4,12 @@ import math
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from simulation.factual import constructions, relaxed, task
 from simulation.factual import sequential_learning as learning
+from simulation.streams import Streams
 from tests.unit.draws import generators
 
 S, R, D = 4, 3, 2
@@ -137,24 +137,26 @@ def test_weight_decay_shrinks_the_weights() -> None:
 
 
 def test_embeddings_overlap_as_much_as_asked() -> None:
-    rng = np.random.default_rng(0)
-    facts = task.draw(rng, subjects=40, relations=8, answers=4, dim=400)
-    found = relaxed.overlapping(facts, rng, 0.25)
+    streams = Streams(generators(2))
+    facts = task.draw(streams, subjects=40, relations=8, answers=4, dim=400)
+    found = relaxed.overlapping(facts, streams, 0.25)
     for embeddings in (found.tokens, found.outputs):
-        torch.testing.assert_close(embeddings.norm(dim=1), torch.ones(len(embeddings)).double())
-        products = embeddings @ embeddings.T
-        count = len(products)
-        mean = (products.sum() - count) / (count * (count - 1))
-        assert float(mean) == pytest.approx(0.25, abs=0.02)  # 1/sqrt(400) is 0.05, over 32 tokens
+        norms = embeddings.norm(dim=2)
+        torch.testing.assert_close(norms, torch.ones_like(norms))
+        count = embeddings.shape[1]
+        means = ((embeddings @ embeddings.mT).sum((1, 2)) - count) / (count * (count - 1))
+        # 1/sqrt(400) is 0.05, over 32 tokens
+        assert means.tolist() == pytest.approx([0.25] * 2, abs=0.02)
 
 
 def test_quantised_weights_have_few_values() -> None:
-    facts = task.draw(np.random.default_rng(0), subjects=8, relations=4, answers=2, dim=96)
+    facts = task.draw(Streams(generators(2)), subjects=8, relations=4, answers=2, dim=96)
     weights = constructions.attention_only(facts, head_dim=4)
     for bits in (2, 4, 8):
         found = relaxed.quantised(weights, bits)
         for name, part in vars(found).items():
-            assert len(set(part.flatten().tolist())) <= 2**bits - 1
-            unit = float(getattr(weights, name).abs().max()) / (2 ** (bits - 1) - 1)
-            assert float((part - getattr(weights, name)).abs().max()) <= unit / 2 * (1 + 1e-9)
+            for rounded, exact in zip(part, getattr(weights, name), strict=True):
+                assert len(set(rounded.flatten().tolist())) <= 2**bits - 1
+                unit = float(exact.abs().max()) / (2 ** (bits - 1) - 1)
+                assert float((rounded - exact).abs().max()) <= unit / 2 * (1 + 1e-9)
     assert math.isclose(float(found.query.abs().max()), float(weights.query.abs().max()))
