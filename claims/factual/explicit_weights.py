@@ -19,7 +19,7 @@ constants: if they differed, evidence and prediction would part."""
 
 
 def each(cell: rc.Cell, block: rc.Block, run: Callable[[Streams, recall.Facts], Tensor]) -> Tensor:
-    """What a run makes, (..., B), of facts drawn for B replicates: as many as fit a tile."""
+    """Run on facts drawn for as many replicates as fit a tile; join the results, (..., B)."""
     shape = {name: cell[name] for name in (*NAMES, "dim", "noise") if name in cell}
     s, r, answers = (cell[name] for name in NAMES)
     widest = max(s + r + cell.get("noise", s + r), r * answers, cell.get("width", 1))
