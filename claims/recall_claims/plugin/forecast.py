@@ -1,4 +1,4 @@
-"""Expected cost of claims, by an earlier report and this machine, and the live line that shows it."""
+"""An earlier report, the expected cost of claims on this machine, and the live line for it."""
 
 from __future__ import annotations
 
