@@ -5,29 +5,28 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
 * `claim` turns a function that simulates a `Block` of replicates in a `Cell` into a claim; `grid`
   and `ladder` make the cells.
 * `prediction` registers a formula of a theory, with its regime and its stated error, such as 0.02,
-  "5%" or "exact"; `on` predicts a cell by one. `Source` says which statements are tested;
+  "5%" or "exact"; `on` applies one to a cell. `Source` says which statements are tested;
   `add_paper` makes a paper known.
 * A rule turns observations into intervals and has a `Region` for them.
   Means against predictions: `MeanRatio`, `MeanDifference`, `ProportionDifference`.
   A median, a variance, a function of means, a law: `Quantile`, `Variance`, `Functional`, `Law`.
-  Limits of means: `Limit`. Some of these, of the same replicates: `Several`.
+  Limits of means: `Limit`. Several of these on the same replicates: `Several`.
   Bounds: `OneSided`, `Ordering`, `Identity`. Scaling of a mean: `Exponents`.
   Crossings of a target by a success rate, and their scaling: `CriticalLocation`,
   `CriticalExponents`. The largest of several, cell by cell: `WinnerShare`.
-* `Betting(low, high)`, `Student()` and `Deterministic()` are the ways in which a rule may bound
-  means.
+* `Betting(low, high)`, `Student()` and `Deterministic()` are the ways to bound means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
-* `Regime` states where a theorem holds, by the values that each parameter may take, such as a
-  `log_range`; `--hunt` searches it.
+* `Regime` states the values that a theorem allows for each parameter, such as a `log_range`;
+  `--hunt` searches them.
 * `Plot` says how the report draws the cells.
 
 A conftest.py that imports `pytest_addoption` from `recall_claims.hook` makes pytest collect the
 claims of its folder. `run`, of `recall_claims.notebook`, judges a claim without pytest. A rule of
-your own extends `recall_claims.judge.rules.Rule`, bounds `recall_claims.judge.methods.Method`.
+your own extends `recall_claims.judge.rules.Rule`, a way to bound means extends
+`recall_claims.judge.methods.Method`.
 
-`python -m recall_claims new NAME` writes an example. A rule can be tried without pytest, on any
-data:
+`python -m recall_claims new NAME` writes an example. To try a rule on any data:
 
 >>> import numpy as np
 >>> from recall_claims import Cell, MeanRatio, Region

@@ -139,7 +139,7 @@ def _check(options: argparse.Namespace) -> int:
         check = Check(record, claims, ledger, certificates, here, options.k)
         try:
             device = parse.device(record.suite.device, local=True)
-        except ValueError:  # of a machine that this one is not
+        except ValueError:  # this machine lacks the device
             device = "cpu"
         with executors.make(executors.resolve("auto", device, nested=False)) as workers:
             drawn = draw_again(check.evidence, workers, device, seed, until)
@@ -151,7 +151,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _refuse_nobody(text: str, names: Collection[str], folder: Path) -> None:
-    """Refuse a part of an id that no claim has."""
+    """Refuse a text that is part of no claim's id."""
     if not any(text in name for name in names):
         hint = meant_in(text, names)
         raise ValueError(f"{folder} has no claim with {text!r} in its id{hint}")
@@ -160,14 +160,14 @@ def _refuse_nobody(text: str, names: Collection[str], folder: Path) -> None:
 def new(name: str, parent: Path) -> list[Path]:
     """Write a small working paper to a new folder, and the files that it needs next to the folder.
 
-    Git ignores ledger and reports, a plain `pytest` judges claims, and a workflow of GitHub judges
-    each change, unless the parent folder says already what it ignores, tests or runs.
+    With these, Git ignores ledger and reports, `pytest` judges claims, and a workflow of GitHub
+    judges each change. Files that exist next to the folder stay as they are.
 
     Returns:
-        what was written, the folder first.
+        the paths written, the folder first.
 
     Raises:
-        ValueError: the name is not one that Python can import, or means something already.
+        ValueError: Python cannot import the name, or the name is taken.
         OSError: the folder exists, or cannot be written.
     """
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
@@ -197,7 +197,7 @@ def new(name: str, parent: Path) -> list[Path]:
 
 
 def template(file: str, **values: str) -> str:
-    """The text of one file of a new paper, with these values filled in."""
+    """Fill these values into the text of a new paper's file."""
     text = (resources.files("recall_claims") / "new_paper" / f"{file}.j2").read_text("utf-8")
     return str(jinja2.Template(text, keep_trailing_newline=True).render(values))
 

@@ -1,7 +1,7 @@
 """Print the value of a formula at given sizes: `python -m recall_claims predict`.
 
-With the number come its stated error and whether the sizes lie in the regime of that error. Then
-follow the results of claims that tested the formula, and their verdicts in the baseline.
+It also prints the stated error, whether the sizes lie in the regime of that error, and the results
+and verdicts of the baseline's claims that tested the formula.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from recall_reports.record.files import load
 from recall_reports.record.spelling import meant
 
 Table = Mapping[str, Sequence[Scalar]]
-"""The values of each parameter; several values make a table."""
+"""The values of each parameter: a row for each combination."""
 
 SUGGESTED = 4
 """Largest number of formulas to suggest for an unknown name."""
@@ -44,9 +44,9 @@ class Answer:
     Attributes:
         point: the parameters.
         value: the prediction.
-        error: stated error of the formula there; empty if it states none.
-        ends: of the interval that this error allows; None if it states none.
-        outside: why the point is not in the formula's regime; None if it is, or if it states none.
+        error: the formula's stated error at the point; empty if none is stated.
+        ends: lowest and highest value that this error allows; None if none is stated.
+        outside: why the point is outside the formula's regime; None if it is inside.
     """
 
     point: Mapping[str, Scalar]
@@ -57,7 +57,7 @@ class Answer:
 
 
 def known(package: str) -> dict[str, Prediction]:
-    """The predictions of a package of theory by their full names.
+    """Map full names to the predictions of a package of theory.
 
     Raises:
         ValueError: there is no such package.
@@ -73,7 +73,7 @@ def known(package: str) -> dict[str, Prediction]:
 
 
 def find(name: str, package: str) -> Prediction:
-    """The prediction of a package of theory that has this name, or whose full name ends with it.
+    """Find the prediction with this name, or end of its full name, in a package of theory.
 
     Raises:
         ValueError: there is no such package or prediction, or there are several.
@@ -99,7 +99,7 @@ def find(name: str, package: str) -> Prediction:
 
 
 def values(texts: Sequence[str]) -> dict[str, list[Scalar]]:
-    """Parameters as they are given on a command line, such as ``dim=256,512``.
+    """Read parameters from the command line, such as ``dim=256,512``.
 
     >>> values(["dim=256,512", "embeddings=sphere", "balanced=true", "alpha=1.5"])
     {'dim': [256, 512], 'embeddings': ['sphere'], 'balanced': [True], 'alpha': [1.5]}
@@ -126,7 +126,7 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
     """Evaluate the formula at each point of a table.
 
     Raises:
-        ValueError: it lacks a parameter, has one that it does not know, or breaks at a point.
+        ValueError: a parameter is missing or unknown, or the formula fails at a point.
     """
     taken = _parameters(formula)
     needed = [name for name, one in taken.items() if one.default is one.empty]
@@ -152,7 +152,7 @@ def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:
         for name, kind in _problem(formula).items():
             sizes = inspect.signature(kind).parameters
             arguments[name] = kind(**{n: arguments.pop(n) for n in sizes if n in point})
-        with np.errstate(all="ignore"):  # a value that is no number is reported
+        with np.errstate(all="ignore"):  # a value of NaN is reported
             value = formula.function(**arguments)
         value = value if isinstance(value, str) else float(value)
     except Exception as error:
@@ -171,18 +171,18 @@ def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:
 def _holds(condition: typing.Callable[[Any], bool], point: Mapping[str, Scalar]) -> bool:
     try:
         return condition(point)
-    except KeyError:  # it asks for an option that was not given
+    except KeyError:  # the condition reads an option that was not given
         return False
 
 
 def _problem(formula: Prediction) -> dict[str, Any]:
-    """The first parameter of a formula with its type, if that has the sizes as fields."""
+    """Return a formula's first parameter and its type, if that is a dataclass of sizes."""
     first = list(typing.get_type_hints(formula.function).items())[:1]
     return {name: kind for name, kind in first if dataclasses.is_dataclass(kind)}
 
 
 def _kinds(formula: Prediction) -> dict[str, Any]:
-    """The annotated type of each parameter."""
+    """Return the annotated type of each parameter."""
     problems = _problem(formula).values()
     return {
         n: k for f in (formula.function, *problems) for n, k in typing.get_type_hints(f).items()
@@ -206,7 +206,7 @@ def meaning(formula: Prediction) -> str:
 
 
 def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
-    """All parameters of a formula, first the sizes of its problem."""
+    """Return all parameters of a formula, first the sizes of its problem."""
     own, problem = inspect.signature(formula.function).parameters, _problem(formula)
     found = {
         n: p for kind in problem.values() for n, p in inspect.signature(kind).parameters.items()
@@ -221,14 +221,14 @@ def _figure(value: float | str) -> str:
 
 
 def tested_by(formula: Prediction, baseline: Path) -> list[ClaimRow]:
-    """The claims of a report that test the formula, or else its module."""
+    """Return a report's claims that test the formula, or else claims that test its module."""
     claims = load(baseline).claims if baseline.is_file() else []
     found = [claim for claim in claims if claim.source.module == formula.module]
     return [claim for claim in found if claim.latex == formula.latex] or found
 
 
 def seen(formula: Prediction, claims: Sequence[ClaimRow]) -> dict[str, tuple[float, float]]:
-    """The least and largest value of each parameter in cells of SUPPORTED claims on the formula."""
+    """Return each parameter's range over the cells of SUPPORTED claims on the formula."""
     found: dict[str, list[float]] = {}
     taken = _parameters(formula)
     held = [c for c in claims if c.verdict == "SUPPORTED" and c.latex == formula.latex]
@@ -241,7 +241,7 @@ def seen(formula: Prediction, claims: Sequence[ClaimRow]) -> dict[str, tuple[flo
 def plain(
     formula: Prediction, found: Sequence[Answer], claims: Sequence[ClaimRow]
 ) -> dict[str, Any]:
-    """Everything as JSON types."""
+    """Return formula, answers and claims as JSON types."""
     return {
         "prediction": f"{formula.module}.{formula.name}",
         "latex": formula.latex,
@@ -265,7 +265,7 @@ def plain(
 def lines(
     formula: Prediction, found: Sequence[Answer], claims: Sequence[ClaimRow]
 ) -> Iterator[str]:
-    """Everything as text."""
+    """Yield formula, answers and claims as text."""
     varied = {n for a in found for n, v in a.point.items() if v != found[0].point[n]}
     for answer in found:
         at = _at(answer.point, varied or answer.point)

@@ -17,14 +17,14 @@ from recall_claims.judge.rules import Sample
 from recall_claims.model.cell import Cell
 
 LOOK = "a cell to look at"
-"""The random stream of cells outside every grid, which no verdict uses."""
+"""The random stream of `looked_at`, which no verdict uses."""
 
 
 def observed(claim: Claim, settings: Settings, path: Path) -> tuple[Sample, ...]:
-    """The observations behind a claim's verdict, by cell, from the ledger.
+    """Read the observations behind a claim's verdict from the ledger: a sample per cell.
 
     Raises:
-        SimulationError: the ledger lacks some of them.
+        SimulationError: the ledger lacks a block.
     """
     with Ledger(path) as ledger:
         return run_claim(claim, settings, ledger, None).evidence
@@ -34,26 +34,26 @@ def looked_at(claim: Claim, settings: Settings, cell: Cell) -> Sample:
     """Simulate a block of a claim in any cell, for no ledger and no verdict.
 
     Raises:
-        SimulationError: the claim's function breaks there.
+        SimulationError: the claim's function fails in this cell.
     """
     task = task_of(Prepared(claim, LOOK), settings, cell, 0)
     return Sample(cell, dict(simulate(task).observations))
 
 
 def write(samples: Sequence[Sample], path: Path) -> int:
-    """Write a row for each replicate to a new CSV file, or arrays of each cell to an NPZ one.
+    """Write a row per replicate to a new CSV file, or arrays per cell to a new NPZ file.
 
     Returns:
         the number of replicates.
 
     Raises:
-        OSError: the file is there, or cannot be written.
-        ValueError: its name ends otherwise.
+        OSError: the file exists, or cannot be written.
+        ValueError: its name ends in neither .csv nor .npz.
     """
     if path.suffix == ".npz":
         arrays = {f"{s.cell.id}/{name}": v for s in samples for name, v in s.observations.items()}
         with path.open("xb") as file:
-            save: Callable[..., None] = np.savez  # one of its keywords is a flag, none of ours
+            save: Callable[..., None] = np.savez  # no keyword here is its flag
             save(file, **arrays)
     elif path.suffix == ".csv":
         names, cells = [*samples[0].observations], [*samples[0].cell]

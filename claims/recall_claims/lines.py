@@ -14,10 +14,10 @@ from recall_claims.model.cell import Cell
 from recall_reports.record import CellRow
 from recall_reports.record.values import Line, Plot
 
-EVEN = 2  # parts of a curve where the search for bends starts, next to the cells
+EVEN = 2  # equal parts of a curve whose ends, with the cells, start the search for bends
 MOST = 64  # points of a curve
-BEND = 0.002  # of a curve's height, by which it may leave the straight line between two points
-BEYOND = 0.1  # of the width of all cells, by which a curve reaches beyond them
+BEND = 0.002  # largest distance of a curve from straight lines, as a share of its height
+BEYOND = 0.1  # distance by which a curve reaches beyond all cells, as a share of their width
 DIGITS = 6
 
 Points = dict[float, float]
@@ -27,7 +27,7 @@ Points = dict[float, float]
 class Strand:
     """Cells on one curve, ordered along `x`, with their predictions.
 
-    Along a strand `x` alone changes, or other numbers grow or fall with it.
+    Along a strand only `x` changes, or other numbers grow or fall with `x`.
     """
 
     x: str
@@ -47,11 +47,11 @@ class Strand:
 
     @property
     def alone(self) -> bool:
-        """Whether nothing but `x` changes."""
+        """Whether only `x` changes."""
         return len(self.shared) == len(self.cells[0]) - 1
 
     def at(self, value: float) -> Cell:
-        """The cell at a value of `x`; other changing numbers are interpolated."""
+        """Make a cell at a value of `x`; interpolate other changing numbers."""
         if self.alone:
             return self.cells[0].replace(**{self.x: value})
         index = next(i for i, end in enumerate(self.values[1:]) if value <= end)
@@ -69,14 +69,14 @@ def lines(
 ) -> list[Line]:
     """Work out the curves of a claim's prediction, and of wrong theories where they differ most.
 
-    There is none where the plot says that predictions are dear, between cells of which one lies
-    outside the regime, or where a prediction breaks down.
+    No curve is drawn if the plot says that predictions are dear, or along cells between which the
+    regime ends or a prediction fails.
 
     Args:
-        claim: whose plot they are for.
-        planted: the predictions of controls.
-        cells: of the evidence.
-        rows: the same as the record has them.
+        claim: the claim.
+        planted: predictions of the controls, by name.
+        cells: cells of the evidence.
+        rows: the record's rows of these cells.
     """
     plot, predict = claim.plot, claim.drawn
     if plot is None or plot.kind != "curve" or plot.x is None or plot.dear or predict is None:
@@ -115,7 +115,7 @@ def _line(strand: Strand, curve: Points, control: str = "") -> Line:
 def _strands(
     plot: Plot, x: str, cells: Sequence[Cell], rows: Sequence[CellRow]
 ) -> Iterator[Strand]:
-    """Cells that a curve may join: they differ in x alone, or change monotonically with x."""
+    """Yield cells that a curve may join: they differ only in x, or change monotonically with x."""
     groups: dict[tuple[Any, ...], list[tuple[Cell, CellRow]]] = {}
     for cell, row in zip(cells, rows, strict=True):
         if isinstance(cell.get(x), int | float):
@@ -133,7 +133,7 @@ def _strands(
 
 
 def _monotone(strand: Strand) -> bool:
-    """Whether all that changes along a strand are positive numbers that grow or fall."""
+    """Whether all that changes along a strand are positive, monotone numbers."""
     for name in strand.cells[0].keys() - strand.shared.keys():
         values = [cell.get(name) for cell in strand.cells]
         numbers = [
@@ -158,15 +158,15 @@ class _Axis:
         return math.exp(place) if self.log else place
 
     def between(self, ends: tuple[float, float], parts: int) -> list[float]:
-        """Values in even steps from one end to the other."""
+        """Return values in even steps from one end to the other."""
         low, high = map(self.at, ends)
         return [self.value(low + i / parts * (high - low)) for i in range(parts + 1)]
 
 
 def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: float) -> Points:
-    """Return the predicted curve along a strand; empty where it breaks down between its cells.
+    """Return the predicted curve along a strand; empty if the formula fails between its cells.
 
-    `width`: how far all strands of the plot reach along its axis.
+    `width`: distance that all strands of the plot span on its axis.
     """
     low, high = strand.values[0], strand.values[-1]
     across, up = _Axis("x" in plot.log and low > 0), _Axis("y" in plot.log)
@@ -182,7 +182,7 @@ def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: fl
     scan = getattr(claim.rule, "scan", None)
 
     def value(x: float) -> float | None:
-        """Return the prediction at x, if it lies in the regime and on the axis."""
+        """Return the prediction at x, if x lies in the regime and the prediction on the axis."""
         cell = strand.at(x)
         if claim.regime is not None and claim.regime.why_outside(cell, ignoring=scan):
             return None
@@ -190,7 +190,7 @@ def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: fl
         return None if found is None or (up.log and found <= 0) else found
 
     found: Points = {}
-    if claim.curve is None:  # else the rows hold critical values, or nothing
+    if claim.curve is None:  # else rows have critical values, or none
         pairs = zip(strand.values, strand.rows, strict=True)
         found = {x: row.predicted for x, row in pairs if isinstance(row.predicted, float)}
     places = (*across.between(ends, EVEN if strand.alone else 1), *strand.values)
@@ -228,7 +228,7 @@ def _bent(
 
 
 def _departure(plot: Plot, strand: Strand) -> float:
-    """Return the largest gap between control and theory in plot units (relative on a log axis)."""
+    """Return the largest gap between a control and the theory; relative on a log axis."""
     farthest = 0.0
     for row in strand.rows:
         for wrong in row.controls.values():
@@ -239,7 +239,7 @@ def _departure(plot: Plot, strand: Strand) -> float:
 
 
 def _number(predict: Predict, cell: Cell) -> float | None:
-    """The finite predicted number; None without one, or if the formula breaks down."""
+    """Return the predicted number if it is finite; None also if the formula fails."""
     try:
         found = predict(cell)
         while isinstance(found, Mapping):

@@ -1,10 +1,10 @@
 """Certificates: the error probability of a claim's verdict by Student's t, at the claim's own
 alpha.
 
-It is computed on a few resampled data sets, of which the worst counts. Such a data set holds fresh
-values, `VALUES` or more, of the claim's simulation in each cell under a seed of its own. From 32 to
-128 values, misses of one in a million could not be estimated. A stressed data set has, in addition,
-a rare failure that no replicate has shown. Exact rules need no certificate.
+We compute this probability on a few resampled data sets, and the worst counts. A data set holds at
+least `VALUES` new values of each cell, simulated under a new seed. From 32 to 128 values we could
+not estimate misses of one in a million. A stressed data set also has a rare failure that no
+replicate has shown. Exact rules need no certificate.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Task:
     """A claim to certify, as plain data that any process can read.
 
     Attributes:
-        module: of the claim.
-        claim: its id.
-        alpha: its slot of the error budget.
-        settings: of the runs that drew the data sets.
-        ledger: where these are.
-        seeds: of the data sets.
+        module: the claim's module.
+        claim: the claim's id.
+        alpha: the claim's slot of the error budget.
+        settings: settings of the runs that drew the data sets.
+        ledger: file that holds the data sets.
+        seeds: a seed per data set.
     """
 
     module: str
@@ -90,8 +90,8 @@ def certify(claim: Claim, tier: str, alpha: float, drawn: Sequence[Evidence]) ->
     """Certify a claim by its errors in at least one resampled data set.
 
     Args:
-        claim: not exact, with cells in the tier.
-        tier: that is certified.
+        claim: a claim that is not exact, with cells in the tier.
+        tier: the tier to certify.
         alpha: the claim's slot of the error budget.
         drawn: the resampled data sets.
     """
@@ -111,7 +111,7 @@ def certify(claim: Claim, tier: str, alpha: float, drawn: Sequence[Evidence]) ->
 
 
 def certifiable(claim: Claim) -> bool:
-    """Whether its bounds are exact or t intervals, the only methods with known errors."""
+    """Whether the claim's bounds are exact or t intervals: the errors of others are unknown."""
     rules = [rule for rule, _ in claim.rule.parts(claim.predict)]
     return all(rule.exact or isinstance(rule.method, Student) for rule in rules)
 
@@ -132,8 +132,8 @@ class World:
     def errors(self) -> tuple[float, float]:
         """Probabilities of refuting a true claim and of supporting a false one, over all looks.
 
-        Rules, and the components of each, share alpha for refutation, and their errors add up. A
-        false claim is supported where all of them are, so the worst counts.
+        All components of all rules share alpha for refutation, so their errors add up. A false
+        claim is supported only if every component is, so the largest error counts.
         """
         parts = self.claim.rule.parts(self.claim.predict)
         errors = [self._errors_of(rule, predict, len(parts)) for rule, predict in parts]
@@ -142,14 +142,14 @@ class World:
 
     def _errors_of(self, rule: Rule, predict: Predict | None, rules: int) -> tuple[float, float]:
         """Return the error probabilities of one rule, if `rules` rules share alpha."""
-        if not isinstance(rule.method, Student):  # exact, by theorem, at all looks or at each
+        if not isinstance(rule.method, Student):  # exact at all looks together, or at each look
             looks = 1 if rule.anytime else len(self.claim.steps(self.tier))
             return looks * self.alpha / rules, looks * self.alpha
         recorder = Recorder()
         components = rule.with_method(recorder).components(
             self.evidence, predict, self.alpha / rules
         )
-        # To refute, components and rules share alpha; to support, each of them has all of it.
+        # To refute, components and rules share alpha; to support, each component has all of it.
         strict, single = min(recorder.asked), rules * max(recorder.asked)
         values = recorder.asked[strict]
         again: list[Resampled | None] = [None] * len(values)
@@ -171,7 +171,7 @@ class World:
         level: float,
         bounds: Sequence[int],
     ) -> float:
-        """Probability that one of a component's bounds misses at some look: the worse bound."""
+        """Probability that the worse of a component's bounds misses at some look."""
         size = self.claim.block_size(self.tier)
         counts = [blocks * size for blocks in self.claim.steps(self.tier)]  # at each look
         world = stressed(values, counts[-1]) if self.stress else values
@@ -181,15 +181,15 @@ class World:
             judged = None if again is None else partial(again.less_truth, bound)
             found = [misses(bound * world, count, level, rng, judged) for count in counts]
             totals.append(sum(one.value + 2 * one.error for one in found))
-        return max(totals)  # the truth is at one edge, where one bound alone can err
+        return max(totals)  # the truth is at one edge, where only one bound can err
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """Samples of a resampled data set, for a rule whose values depend on all others and are
-    computed again.
+    """Samples of a resampled data set, for a rule whose values depend on the whole sample.
 
-    Drawing from the data set's own values would leave out how they vary with the sample.
+    The rule computes the values of each sample again. To draw from values computed once would
+    leave out how they vary with the sample.
     """
 
     rule: Rule
@@ -199,13 +199,13 @@ class Resampled:
 
     @cached_property
     def truth(self) -> float:
-        """Estimand of the data set, computed on many copies of it to remove a bias of 1/n."""
+        """Estimand of the data set, computed on many copies to remove a bias of 1/n."""
         size = min(sample.replicates for sample in self.evidence)
         every = np.tile(np.arange(size), max(1, 2**18 // size))
         return float(self._values(every).mean())
 
     def less_truth(self, sign: int, drawn: npt.NDArray[np.intp]) -> Array:
-        """Values of samples, rows of indices of replicates, less the estimand, times a sign."""
+        """Subtract the estimand from samples' values, times a sign; rows of `drawn` are samples."""
         return sign * (self._values(drawn) - self.truth)
 
     def _values(self, drawn: npt.NDArray[np.intp]) -> Array:
@@ -220,7 +220,7 @@ class Resampled:
 
 @dataclass(frozen=True)
 class Recorder(Method):
-    """Bounds like Student's, which also record the values that they bound at each level."""
+    """Bounds like Student's; also records the values that were bounded at each level."""
 
     asked: dict[float, list[Array]] = field(default_factory=dict)
 
@@ -230,8 +230,8 @@ class Recorder(Method):
 
 
 def _deciding_bounds(component: Component) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the bounds that refute a true claim when they miss, and those that support a false
-    one.
+    """Return the bounds whose misses refute a true claim, and those whose misses support a false
+    claim.
 
     For a one-sided region (low, inf), the upper bound refutes and the lower bound supports. A share
     counts as one-sided: it cannot exceed 1.

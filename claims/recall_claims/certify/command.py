@@ -2,7 +2,7 @@
 
 It draws evidence under other seeds than the record's (or takes it from the ledger), prints a table,
 and writes the certificates that reports show. It fails if a claim errs more often than its alpha
-says, or if all together may refute more than the budget.
+allows, or if all claims together err more often than the budget allows.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def certify_all(
 
 
 def broken(found: Mapping[str, Certificate], budget: float) -> list[str]:
-    """The broken promises, in words."""
+    """Say which error probabilities exceed their limits."""
     problems = [
         f"{name}: errs with probability {max(certificate.refutes, certificate.supports):.2g}, "
         f"more than its alpha {certificate.alpha:.2g}"
@@ -95,7 +95,7 @@ def broken(found: Mapping[str, Certificate], budget: float) -> list[str]:
 
 
 def table(found: Mapping[str, Certificate]) -> Table:
-    """A row per claim, and their sum."""
+    """Make a table: a row per claim, and a sum."""
     shown = Table(title="probabilities of errors of claims by Student's t")
     for heading in ("claim", "worlds", "alpha", "refutes", "at least", "supports", "under stress"):
         shown.add_column(heading)

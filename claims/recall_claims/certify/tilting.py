@@ -1,12 +1,12 @@
 """Miss probability of a t bound, by importance sampling, at levels too small to count misses.
 
-From a data set n values are drawn with replacement; a miss is a lower bound above the mean of the
-data set. Misses of probability 1e-7 happen when the t statistic S/V, S the sum and V the root of
-the sum of squares, reaches a large value c. That is so when b S - b^2 V^2/2 >= c^2/2 for some b, so
-the values are drawn with weights exp theta (b x - b^2 x^2/2) instead. Theta makes the mean of the
-exponent equal c^2/(2n), and b is where such a deviation is the least unlikely (self-normalised
-tilting: Q.-M. Shao, "Self-normalized large deviations", Ann. Probab. 25, 285, 1997). The result is
-a certificate for that data set, no theorem.
+A sample is n values, drawn from a data set with replacement; a miss is a lower bound above the mean
+of the data set. A miss of probability 1e-7 happens when the t statistic S/V reaches a large value
+c: S is the sum, V the root of the sum of squares. This is so if b S - b^2 V^2/2 >= c^2/2 for some
+b, so we draw values with weights exp theta (b x - b^2 x^2/2) instead. Theta makes the exponent's
+mean c^2/(2n), and b makes such a deviation the most probable (self-normalised tilting: Q.-M. Shao,
+"Self-normalized large deviations", Ann. Probab. 25, 285, 1997). The result is a certificate for
+that data set, no theorem.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scipy import optimize, special, stats
 from recall_claims.judge.methods import Array, student_quantiles
 
 PRECISION = 0.1
-"""Relative standard error at which a probability is good enough."""
+"""Largest relative standard error of a probability."""
 BATCH = 2**19
 MOST = 100
 
@@ -40,8 +40,8 @@ class Tilt:
     """Weights of a data set's values, and the factors by which they change a sample's probability.
 
     Attributes:
-        weights: of the values, adding up to 1.
-        log_ratios: of each value: tilted over true probability, in logarithms.
+        weights: tilted probability of each value; they add up to 1.
+        log_ratios: logarithm of each value's tilted over true probability.
     """
 
     weights: Array
@@ -49,7 +49,7 @@ class Tilt:
 
     def draw(self, rows: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
         """Samples as indices of values, shape (rows, count)."""
-        # How often each value occurs in all samples, then in which order: faster than one by one.
+        # First how often each value occurs in all samples, then in which order: this is faster.
         often = rng.multinomial(rows * count, self.weights / self.weights.sum())
         drawn = np.repeat(np.arange(self.weights.size), often)
         rng.shuffle(drawn)
@@ -71,10 +71,10 @@ def misses(
     Args:
         world: the values that samples are drawn from, shape (values,).
         count: values in a sample.
-        level: of the end, as it is used.
-        rng: what draws.
-        judged: maps samples, as indices of values, to the values of mean 0 that are judged instead;
-            for values that depend on all others of their sample.
+        level: error probability at which the lower end is computed.
+        rng: generator of the samples.
+        judged: maps samples, as indices of values, to the values of mean 0 to judge instead; for
+            values that depend on the whole sample.
     """
     standard = (world - world.mean()) / world.std()
     quantiles = {
@@ -101,7 +101,7 @@ def misses(
 
 
 def missed(samples: Array, level: float) -> Array:
-    """Mark the samples, rows of values of mean 0, with a lower bound above 0; shape (rows,)."""
+    """Mark the rows of `samples` with a lower bound above the true mean 0; shape (rows,)."""
     count = samples.shape[1]
     mean = samples.mean(axis=1)
     off = samples - mean[:, None]
@@ -116,7 +116,7 @@ def missed(samples: Array, level: float) -> Array:
 
 
 def tilted(world: Array, count: int, quantile: float) -> Tilt | None:
-    """The tilt towards samples whose t statistic is the quantile; None if none can have it."""
+    """Find the tilt to samples whose t statistic is the quantile; None if no sample has this."""
     needed = quantile**2 / (2 * (count - 1 + quantile**2))  # c^2 / (2n)
 
     def best_theta(exponents: Array) -> float | None:
@@ -141,7 +141,7 @@ def tilted(world: Array, count: int, quantile: float) -> Tilt | None:
         if theta is None:
             continue
         log_mean = _log_mean_exp(theta * exponents)
-        rate = log_mean - theta * needed  # of the probability of such a deviation, per value
+        rate = log_mean - theta * needed  # log probability of such a deviation, per value
         if rate > largest:
             logs, largest = theta * exponents - log_mean, rate
             found = Tilt(np.exp(logs) / world.size, logs)

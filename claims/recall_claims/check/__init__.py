@@ -1,1 +1,1 @@
-"""Check a record against the ledger of its run: judge again, and draw blocks again."""
+"""Check a record against its run's ledger: judge claims again, and draw blocks again."""

@@ -1,17 +1,17 @@
 """Draw blocks of a ledger again, in random order, and report the result.
 
-First one block of every claim is drawn, so that a claim that is wholly invented is found, however
-costly or small it is. Then blocks of all claims are drawn at the same rate. Within a claim all
-orders are equally probable; nothing in the ledger changes them.
+First we draw one block of every claim, and so find each claim that is wholly invented, however
+costly or small. Then we draw blocks of all claims at the same rate. Within a claim all orders are
+equally probable; nothing in the ledger changes them.
 
 Let d_c be the share of wrong blocks of claim c, and n_c how many of its M_c were drawn. None of
-these is wrong with probability at most prod (1 - d_c)^n_c. If n_c >= f M_c for all c, that is at
+these is wrong with probability at most prod (1 - d_c)^n_c. If n_c >= f M_c for all c, this is at
 most (1 - d)^(f M), by the inequality of the means, with d the share of all M blocks. So with f the
-least n_c / M_c, d exceeds 1 - 0.01^(1/(f M)) with confidence below 1%. Where every claim counts the
-same, C min n_c replaces f M, or the number of claims seen while some were not (by Maclaurin's
-inequality). The bound for the first blocks of an order fixed beforehand also holds for the blocks
-drawn when the time is up, however long they took. It falls with each block, and can only err if it
-errs at the one fixed length at which it first falls below the truth.
+least n_c / M_c, d exceeds 1 - 0.01^(1/(f M)) with confidence below 1%. If every one of C claims
+counts the same, C min n_c replaces f M; while some claims are unseen, the number of those seen does
+(by Maclaurin's inequality). The bound holds whenever the time is up, however long blocks took.
+Their order is fixed beforehand, and the bound falls with each block. So it errs only if it errs at
+the one fixed number of blocks at which it first falls below the truth.
 """
 
 from __future__ import annotations
@@ -34,19 +34,18 @@ from recall_reports import phrases
 
 CONFIDENCE = 0.99
 OF_IDENTITY = 1e-2
-"""Share of the largest allowed error by which rounding may move an observable that measures
-rounding."""
+"""Share of an identity's tolerance by which its observable may differ when drawn again."""
 
 Unit = tuple[str, int]
-"""A block, by its claim and its place among the claim's blocks."""
+"""A block: its claim's id, and its place among the claim's blocks."""
 
 
 def order(blocks: Mapping[str, int], seed: int) -> list[Unit]:
-    """Return all blocks in the order in which they are to be drawn again.
+    """Return all blocks in the random order in which to draw them again.
 
     Args:
-        blocks: number of each claim's.
-        seed: of the order; one that the maker of the ledger cannot have known.
+        blocks: number of blocks per claim.
+        seed: a seed that the maker of the ledger cannot have known.
     """
     rng = np.random.default_rng(seed)
     placed = [
@@ -58,10 +57,10 @@ def order(blocks: Mapping[str, int], seed: int) -> list[Unit]:
 
 
 def share_at_most(blocks: Mapping[str, int], drawn: Sequence[Unit]) -> tuple[float, float]:
-    """Bound the shares of wrong blocks at the confidence, if no drawn block is wrong.
+    """Bound the share of wrong blocks with 99% confidence, if no drawn block is wrong.
 
     Returns:
-        Of all blocks, and of all claims' blocks if every claim counts the same.
+        bounds where every block counts the same, and where every claim does.
     """
     seen = Counter(name for name, _ in drawn)
     rates = [seen[name] / count for name, count in blocks.items()]
@@ -79,9 +78,9 @@ def _bound(draws: float) -> float:
 
 @dataclass
 class Drawn:
-    """Result of drawing blocks again: their numbers, how many were equal to the bit, and faults.
+    """Result of drawing blocks again: the blocks, how many were equal to the bit, and faults.
 
-    `blocks` are the numbers of blocks by claim, as far as they can be drawn on this machine.
+    `blocks`: number of blocks per claim, of claims that can be drawn on this machine.
     """
 
     blocks: Mapping[str, int]
@@ -124,9 +123,9 @@ def draw_again(
     """Draw blocks in the random order of a seed, and compare them with the ledger's.
 
     Args:
-        evidence: by the name of its claim.
-        device: on which blocks are drawn.
-        until: when no more is begun, in seconds since 1970.
+        evidence: blocks of each claim, by its id.
+        device: device on which to draw blocks.
+        until: time after which no block begins, in seconds since 1970.
     """
     able = {
         name: one

@@ -1,7 +1,7 @@
 """Judge every claim of a record again from the ledger, and say where the record differs.
 
-Nothing that the record says is believed. Which claims there are, what they declare, which blocks
-they need and how many replicates a block has, all that follows from the code of this checkout.
+The check believes nothing that the record says. The code of this checkout determines the claims,
+their declarations, the blocks that they need and the number of replicates per block.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from recall_reports.record import ClaimRow, Confirmed, Record
 from recall_reports.record.certificates import Certificates
 
 SAME = 1e-6
-"""Share by which a figure may differ, as other versions of NumPy and SciPy round differently."""
+"""Relative difference to ignore: other versions of NumPy and SciPy round differently."""
 SHOWN = 8
 """Largest number of differences to name per claim."""
 VERSIONS = ("python", "numpy", "scipy", "torch")
@@ -56,7 +56,7 @@ class Evidence:
         """Return a block of the ledger.
 
         Raises:
-            CheckError: the ledger has none that is evidence.
+            CheckError: the ledger lacks the block, or the block is not evidence.
         """
         key = replace(task_of(self.ready, self.settings, cell, block).key, versions=self.versions)
         found = self.ledger.read(key)
@@ -70,18 +70,18 @@ class Evidence:
         for cell, numbers in look.wanted.items():
             for block in numbers:
                 found[cell].append(self.kept(cell, block))
-                self.blocks.append((cell, block))  # also where the next is missing
+                self.blocks.append((cell, block))  # counts even if the next block is missing
         return found
 
     def task(self, place: int, device: str) -> Task:
-        """Return a function that simulates one block again."""
+        """Return the task that simulates one block again."""
         return task_of(self.ready, replace(self.settings, device=device), *self.blocks[place])
 
     def judged(self, alpha: float | None = None) -> Outcome:
-        """Take every look at the blocks of the ledger, and decide.
+        """Judge the ledger's blocks, look by look.
 
         Raises:
-            Exception: whatever reading blocks, rule and theory raise.
+            Exception: any error of reading blocks, of the rule or of the theory.
         """
         claim, settings = self.ready.claim, self.settings
         level = settings.alpha_of_look(claim, alpha)
@@ -105,16 +105,16 @@ class Check:
 
     Attributes:
         judged: number of claims that were judged again.
-        found: what is not as it should be: a claim, or another part of the record, and what.
-        evidence: of each claim that was judged again, and of each hunt that was.
+        found: faults: the claim, or another part of the record, and what is wrong with it.
+        evidence: blocks of each claim and each hunt that was judged again.
 
     Args:
-        claims: of the checkout, by id.
-        commit: that is checked out; None outside a repository.
-        only: a part of the ids of the claims that are judged again; then nothing else is checked.
+        claims: the checkout's claims, by id.
+        commit: the commit checked out; None outside a repository.
+        only: check only the claims with this text in their ids, and nothing else.
 
     Raises:
-        CheckError: no run can have been asked for what the record says, or it had other code.
+        CheckError: no run can have had the record's settings, or the run had other code.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class Check:
         self.found.append((where, what))
 
     def _check_claim(self, claim: Claim, entry: ClaimRow) -> None:
-        """Compare the record of a claim with the record that it should have."""
+        """Compare a claim's record with the record that its evidence gives."""
         settings = self._settings
         file = os.path.relpath(Path(sys.modules[claim.module].__file__ or "").resolve())
         why = claim.why_not_run(settings.tier, settings.device)
@@ -176,7 +176,7 @@ class Check:
                 again = recording.undecided(
                     claim, settings, file, state="NOT RUN", reason=why, outcome="skipped"
                 )
-        except Exception as error:  # a rule may raise anything on figures that are none
+        except Exception as error:  # a rule may raise anything on senseless figures
             self._find(claim.id, f"cannot be judged: {type(error).__name__}: {error!s:.300}")
             return
         again.seconds, again.hunt = entry.seconds, entry.hunt
@@ -184,12 +184,12 @@ class Check:
         self._compare(claim.id, entry, again)
 
     def _judged(self, claim: Claim, entry: ClaimRow, file: str) -> ClaimRow:
-        """Judge a claim, and the violation that its record says a hunt confirmed."""
+        """Judge a claim, and the confirmed violation if its record has one."""
         outcome = self._outcome(claim.id, Prepared.of(claim, self._settings.tier), self._settings)
         self.judged += 1
         again = recording.decided(outcome, file, self._certificates)
         again.draw = max(1, again.draw)
-        if again.draw <= entry.draws <= again.draws:  # the ledger may have had others since
+        if again.draw <= entry.draws <= again.draws:  # the ledger may have more attempts since
             again.draws = entry.draws
         if entry.hunt is not None and entry.hunt.confirmed is not None:
             again.reason = entry.reason
@@ -197,7 +197,7 @@ class Check:
             if violation is None:
                 what = "its hunt's confirmed violation does not follow from the ledger"
                 self._find(claim.id, what)
-            else:  # by this run, or by an earlier one
+            else:  # confirmed by this run, or by an earlier one
                 fresh = len(entry.components) != len(again.components)
                 recording.overturn(again, violation.decision.components if fresh else ())
         return again
@@ -211,7 +211,7 @@ class Check:
         return self.evidence[name].judged(alpha)
 
     def _violation(self, claim: Claim, told: Confirmed) -> Outcome | None:
-        """Judge a confirmed violation again; None if the ledger holds no refuted one."""
+        """Judge a confirmed violation again; None if the ledger does not show it refuted."""
         point = Cell(**told.params)
         if claim.regime is None or not claim.regime.draws(point):
             return None
@@ -257,7 +257,7 @@ class Check:
         )
         again.claims = rows
         if self._record.usual:
-            from recall_reports import usual  # what it loads takes a while
+            from recall_reports import usual  # this import is slow
 
             again.usual = usual.analysed(again)
         self._compare("the record", self._record, again)
@@ -271,7 +271,7 @@ class Check:
 
 
 def _settings(record: Record) -> Settings:
-    """Return the settings that the run was given."""
+    """Return the run's settings."""
     suite = record.suite
     if suite.tier not in TIERS or not 0 <= suite.seed < 10**parse.MOST_DIGITS:
         raise CheckError(f"a record of tier {suite.tier!r:.50} and seed {suite.seed!s:.50}")

@@ -1,4 +1,4 @@
-"""Claims, and the decorator that makes one of a function."""
+"""Claims, and the decorator that makes a claim of a function."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ T = TypeVar("T")
 
 
 class Grids(Mapping[str, tuple[Cell, ...]]):
-    """The cells of each tier; functions that make them are called when they are first asked for.
+    """The cells of each tier; a function that makes a grid is called when its cells are needed.
 
     Grids around a predicted threshold take seconds to work out. A worker process receives its cell
-    and needs no grid. A run builds the grid of its own tier; collection builds grids only where
-    cells were given.
+    and needs no grid. A run builds the grid of its tier only; collection builds only the grids that
+    are given as cells.
 
     Args:
         claim: the claim's id.
         declared: cells, for all tiers or per tier, or functions that return them.
-        completed: adds what the rule needs.
+        completed: adds the further cells that the rule needs.
     """
 
     def __init__(
         self, claim: str, declared: Grid, completed: Callable[[Sequence[Cell]], tuple[Cell, ...]]
     ) -> None:
         self._claim, self._declared, self._completed = claim, declared, completed
-        self._known: dict[int, tuple[Cell, ...]] = {}  # once where tiers share it
+        self._known: dict[int, tuple[Cell, ...]] = {}  # one entry if tiers share a grid
 
     @cached_property
     def _tiers(self) -> dict[str, Points]:
@@ -59,7 +59,7 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
 
     @property
     def listed(self) -> bool:
-        """Whether it is cheap to ask which tiers have cells."""
+        """Whether the tiers with cells are known without a slow function."""
         return not callable(self._declared) or "_tiers" in vars(self)
 
     def written(self) -> dict[str, Sequence[Cell]]:
@@ -68,7 +68,7 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
         return {tier: points for tier, points in tiers.items() if not callable(points)}
 
     def known(self, tier: str) -> bool:
-        """Whether it is cheap to ask for a tier's cells."""
+        """Whether a tier's cells are known without a slow function."""
         points = self._tiers.get(tier) if self.listed else self._declared
         return not callable(points) or id(points) in self._known
 
@@ -80,7 +80,7 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
         return self._known[id(points)]
 
     def __contains__(self, tier: object) -> bool:
-        return tier in self._tiers  # Mapping's own would work out its grid
+        return tier in self._tiers  # Mapping's method would work out the grid
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tiers)
@@ -94,7 +94,7 @@ class Claim:
     """A theorem made executable.
 
     Fields are the arguments of the `claim` decorator; `regime_text` says in words why the grid lies
-    in the theorem's regime, and `regime` is None where nothing but these words is known of it.
+    in the theorem's regime, and `regime` is None if the regime is stated in words only.
     """
 
     id: str
@@ -140,25 +140,25 @@ class Claim:
 
     @property
     def drawn(self) -> Predict | None:
-        """The prediction that a plot of what is observed draws as a curve, or None."""
+        """The prediction to draw as a curve in a plot of the observations, or None."""
         return self.curve or (None if self.rule.predicts_location else self.predict)
 
     def block_size(self, tier: str) -> int:
-        """Replicates of a block: as many as at the first look, unless fewer are declared."""
+        """Replicates per block: as many as the first look has, unless fewer are declared."""
         return self.block.get(tier, self.replicates[tier][0])
 
     def steps(self, tier: str) -> tuple[int, ...]:
-        """Blocks of a cell at each look."""
+        """Number of blocks of a cell at each look."""
         first = self.replicates[tier][0] // self.block_size(tier)
         return tuple(first * n for n in self.rule.looks_in_blocks(self.looks(tier)))
 
     def looks(self, tier: str) -> int:
-        """Looks from the first number of replicates to the last, each twice the one before."""
+        """Number of looks, if each doubles the replicates from the first number to the last."""
         first, last = self.replicates.get(tier, (0, 0))
         return (last // max(first, 1)).bit_length()
 
     def cells_known(self, tier: str) -> bool:
-        """Whether it is cheap to ask for the cells of a tier."""
+        """Whether a tier's cells are known without a slow function."""
         return not isinstance(self.cells, Grids) or self.cells.known(tier)
 
     def too_large(self, cell: Cell) -> bool:
@@ -172,7 +172,7 @@ class Claim:
         return self.regime is not None and self.regime.admits(cell) and not self.too_large(cell)
 
     def why_not_run(self, tier: str, device: str) -> str | None:
-        """Return why there is nothing to run in this tier on this device, or None if there is.
+        """Return why the claim cannot run in this tier on this device; None if it can.
 
         A claim without any cells is written wrongly; the error is raised when it runs.
         """
@@ -185,9 +185,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Control:
-    """A planted wrong theory; the same data must refute it, or the claim is not supported.
+    """A planted wrong theory; unless the same data refute it, the claim is not supported.
 
-    It replaces the claim's `predict`, its `rule`, or both, or alters the claim.
+    The control replaces the claim's `predict`, its `rule`, or both, or alters the claim.
 
     >>> control = Control("one-length", "1/L for 1/L^2", lambda cell: 1 / cell["length"])
     >>> control.predict(Cell(length=4))
@@ -201,7 +201,7 @@ class Control:
     alter: Callable[[Claim], Claim] | None = None
 
     def planted(self, claim: Claim) -> Claim:
-        """The claim with the wrong theory in place."""
+        """Return the claim with the wrong theory planted."""
         if self.alter is not None:
             claim = self.alter(claim)
         predict, rule = self.predict or claim.predict, self.rule or claim.rule
@@ -235,51 +235,51 @@ def claim(
     """Make a claim of the function that simulates a block of replicates in a cell.
 
     The function takes ``(cell, block)`` and returns observables of shape (replicates,): one array
-    or tensor, which is the observable "value", or a mapping of names to such. Its docstring is the
-    theorem in words. It must not use theory: predictions enter through `predict`, `rule` and
-    `cells` alone.
+    or tensor, which is the observable "value", or a mapping from names to arrays. Its docstring is
+    the theorem in words. The function must not use theory: predictions enter only through
+    `predict`, `rule` and `cells`.
 
     Args:
         id: stable name; seeds and ledger keys derive from it.
-        title: one line; if it is not given, the docstring.
-        source: paper and statements; provenance and derivation where the prediction has none.
-        latex: the formula under test; if it is not given, the prediction's.
+        title: one line; by default the docstring.
+        source: paper and statements; provenance and derivation if the prediction has none.
+        latex: the formula under test; by default the prediction's.
         regime: why the grid lies in the theorem's regime; a `Regime` is checked, and searched by
-            `--hunt`. If it is not given, the prediction's.
-        size: how many numbers a replicate works through in a cell, about. A hunt leaves out cells
-            of more than a million; the smoke and standard tiers may have none. Without it, any cell
-            of the regime is cheap enough.
+            `--hunt`. By default the prediction's.
+        size: roughly how many numbers the simulation of a replicate handles in a cell. A hunt
+            leaves out cells of more than a million; the smoke and standard tiers may have none.
+            Without `size`, any cell of the regime is cheap enough.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
-            once, if at all, and by no worker. A tier without cells does not run the claim. "full"
-            has the cells of "standard" if it is not named.
+            at most once, and by no worker. A tier without cells does not run the claim. "full" has
+            the cells of "standard" if it is not named.
         replicates: replicates per cell at the first look and at the last, to which they double,
-            as ``(256, 4096)``; a number alone is a single look. For all tiers or per tier; a tier
+            as ``(256, 4096)``; one number means a single look. For all tiers or per tier; a tier
             that is not named has the replicates of the tier before it.
-        block: replicates that a worker simulates in one go, likewise, where a whole first look
-            would take too long; a divisor of these.
-        rule: the estimand and its region; one that still lacks a region, such as `MeanRatio` or
+        block: replicates that a worker simulates at once, for all tiers or per tier, if a whole
+            first look would take too long; a divisor of the first look's replicates.
+        rule: the estimand and its region; a rule that still lacks a region, such as `MeanRatio` or
             ``partial(CriticalLocation, scan="dim")``, gets the region of the prediction's stated
             error.
-        why: why the region is as wide as it is, from what is known before the run.
+        why: why the region is so wide, from knowledge before the run.
         predict: the theory's prediction for a cell; `on` makes one of a law.
         controls: planted wrong theories.
         plot: how the report draws the cells.
-        refuted: of a statement kept in the suite because the evidence refutes it, such as a press
-            version: why it does. The claim then passes only while it is REFUTED.
+        refuted: why the evidence refutes a statement that stays in the suite, such as a news
+            summary. The claim then passes only while it is REFUTED.
         dtype: floating-point type of the simulation.
-        critical: predicted critical value of the plot's x, for the data collapse; if it is not
-            given, the prediction of a rule that locates one.
-        curve: predicted mean of what is observed, for the plot alone, where `predict` is a critical
-            value or there is none.
+        critical: predicted critical value of the plot's x, for the data collapse; by default the
+            prediction of a rule that locates a critical value.
+        curve: predicted mean of the observations, for the plot alone, if `predict` is a critical
+            value or not given.
         relaxes: makes the claim exploratory: it tests whether a result holds without one of its
-            assumptions. Names the assumption and what replaces it, and the theorem in a word or
-            two: row and column of the report's table of assumptions. Judged by the same rules, but
-            said as SURVIVES or BREAKS; it never fails a run, and needs no control.
-        from_pilot: the region only reproduces what a pilot run showed, and tests no theory beyond
+            assumptions. Names the assumption with its replacement, and the theorem in a word or
+            two: row and column of the report's table of assumptions. The same rules judge the
+            claim, which SURVIVES or BREAKS; it never fails a run, and needs no control.
+        from_pilot: the region only reproduces the result of a pilot run, and tests no theory beyond
             that; the report counts such claims apart.
         needs: the only kind of device that can judge the claim; on others it is NOT RUN.
 
-    A claim that is written wrongly is reported when pytest collects it, not here.
+    pytest reports a claim that is written wrongly when it collects the claim, not here.
     """
     entry: Prediction | None = getattr(predict, "entry", None)
     if not isinstance(rule, Rule):
@@ -353,7 +353,7 @@ def _per_tier(value: T | Mapping[Tier, T]) -> dict[str, T]:
 
 
 def _inherited(given: T | Mapping[Tier, T]) -> dict[str, T]:
-    """The value of each tier; an unnamed tier takes the value of the tier before it."""
+    """Give each tier a value; an unnamed tier takes the value of the tier before it."""
     found = _per_tier(given)
     for before, tier in pairwise(TIERS):
         if tier not in found and before in found:
@@ -368,7 +368,7 @@ def _ends(sizes: Sizes) -> tuple[int, int]:
 
 
 def _located(rule: Rule, predict: Predict | None) -> Callable[[Cell], float] | None:
-    """The prediction, if the rule compares a located critical value with it."""
+    """Return the prediction if it is a critical value that the rule locates, else None."""
     if not rule.predicts_location or predict is None:
         return None
     return cast(Callable[[Cell], float], predict)

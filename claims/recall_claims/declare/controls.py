@@ -1,8 +1,8 @@
 """Planted wrong theories, which the same data must refute.
 
-A control states what it changes in its claim. The prediction changes by a constant (`times`), by
-powers of the sizes (`power`) or by other parameters (`at`). `reads` changes the observable that the
-rule reads, `Control` the prediction or rule as a whole.
+A control changes one thing in its claim. `times` multiplies the prediction by a constant, `power`
+by powers of the sizes, and `at` predicts for other parameters. `reads` changes the observable that
+the rule reads, `Control` the whole prediction or rule.
 """
 
 import math
@@ -17,7 +17,7 @@ from recall_claims.model.errors import ClaimError
 
 
 def times(factor: float, id: str = "", description: str = "") -> Control:
-    """The prediction times a constant; of several, each."""
+    """Multiply the prediction, or each of several, by a constant."""
 
     def predict(cell: Cell, base: Predict) -> Any:
         return _scaled(base, cell, factor)
@@ -26,9 +26,9 @@ def times(factor: float, id: str = "", description: str = "") -> Control:
 
 
 def power(id: str = "", description: str = "", /, **powers: float) -> Control:
-    """A wrong exponent: the prediction times these powers of the cell's parameters.
+    """Plant wrong exponents: multiply the prediction by these powers of the cell's parameters.
 
-    A rule that names its exponents itself (`Exponents` about numbers) has them shifted instead.
+    If the rule itself gives the exponents (`Exponents` about numbers), shift these instead.
     """
     text = ", ".join(f"{name.replace('_', '-')}{value:+g}" for name, value in powers.items())
 
@@ -46,7 +46,7 @@ def power(id: str = "", description: str = "", /, **powers: float) -> Control:
 
 
 def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], Scalar]) -> Control:
-    """The prediction for other parameters: values, or functions of the cell.
+    """Predict for other parameters: values, or functions of the cell.
 
     `at("no-excess", trigger_in_values=False)`;
     `at("a-third-more", samples=lambda cell: round(4 / 3 * cell["samples"]))`.
@@ -61,10 +61,10 @@ def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], S
 
 
 def reads(id: str, description: str, observable: str) -> Control:
-    """The claim's rule on another observable, which the simulation returns for this control."""
+    """Apply the claim's rule to another observable, which the simulation returns for this."""
 
     def alter(claim: Claim) -> Claim:
-        rule: Any = claim.rule  # the rules that can be planted so have an observable
+        rule: Any = claim.rule  # only rules with an observable come here
         return replace(claim, rule=replace(rule, observable=observable))
 
     return Control(id, description, alter=alter)
@@ -84,13 +84,13 @@ def _bound(claim: Claim, predict: Callable[[Cell, Predict], Any]) -> Predict:
     def changed(cell: Cell) -> Any:
         return predict(cell, base)
 
-    # What it predicts if it changes nothing after all: see `check`.
+    # `check` refuses a control whose prediction equals the claim's.
     changed.changes = base  # type: ignore[attr-defined]
     return changed
 
 
 def _scaled(predict: Predict, cell: Cell, factor: float) -> Any:
-    """The prediction, or each of several, times a factor."""
+    """Multiply the prediction, or each of several, by a factor."""
     found = predict(cell)
     if isinstance(found, Mapping):
         return {name: factor * value for name, value in found.items()}

@@ -1,9 +1,9 @@
 """Registration: the declaration of a claim when its evidence was drawn, as one short hash.
 
-A region that is moved after the evidence was seen, and judged on that same evidence, has no error
-rate. So the random streams and the ledger's keys derive from the declaration itself: an edit of it
-draws fresh evidence. Predictions count to 4 digits, so that a formula written in another way keeps
-its evidence; a flip of the last digit costs a draw, never an error.
+If somebody moves a region after seeing the evidence, and judges by the same evidence, the verdict
+has no error rate. So random streams and ledger keys derive from the declaration, and an edit draws
+fresh evidence. Predictions count to 4 digits, so that a rewritten formula keeps its evidence; a
+flip of the last digit costs a simulation, never an error.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 
 OFF_TIES = 1.0000317
-"""Factor on a prediction before rounding, since numbers such as 0.12345 lie halfway."""
+"""Factor on a prediction before rounding: numbers such as 0.12345 would lie halfway."""
 
 GIVEN = frozenset({"abc", "builtins", "recall_claims", "typing"})
-"""Modules whose classes no author wrote."""
+"""Modules whose classes are no claim author's."""
 
 FINE = 50
-"""Number of quantiles that register a law, per stretch of probability as wide as its region."""
+"""Number of a law's quantiles to hash, per stretch of probability as wide as its region."""
 
 
 def registration(claim: Claim, tier: str) -> str:
-    """SHA-256 of all that a claim fixes in a tier before evidence is drawn, 16 hex digits.
+    """Hash `declaration` by SHA-256, to 16 hex digits.
 
     Raises:
-        ClaimError: as of `declaration`.
+        ClaimError: as for `declaration`.
     """
     return named(declaration(claim, tier))
 
 
 def named(declared: str) -> str:
-    """The registration of a declaration."""
+    """Hash a declaration: its registration."""
     return hashlib.sha256(declared.encode()).hexdigest()[:16]
 
 
@@ -56,12 +56,12 @@ def declaration(claim: Claim, tier: str) -> str:
 
     It holds the claim's id, rule, cells, replicates, looks, block if it is smaller, floating-point
     type, expected verdict and controls. It also holds the predictions of the claim and of each
-    control in every cell. Of a rule that is not the library's, the text of its class counts too.
-    Titles, prose, LaTeX and plots are no part of it. It is the same in every process.
+    control in every cell, and the code of a rule that is not the library's. It leaves out titles,
+    prose, LaTeX and plots. The result is the same in every process.
 
     Raises:
-        ClaimError: a field of a rule is neither a number, a text, nor made of such, so that two
-            processes could not agree on it.
+        ClaimError: a field of a rule is neither a number, a text, nor made of these, so that two
+            processes could write it differently.
     """
     cells = claim.cells.get(tier, ())
     first, _ = claim.replicates[tier]
@@ -94,7 +94,7 @@ def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:
 
 
 def _predicted(value: Any, within: float) -> Any:
-    """A prediction as JSON types; a law judged to `within` is given by its quantiles."""
+    """Convert a prediction to JSON types; a law judged to `within` becomes its quantiles."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -105,15 +105,15 @@ def _predicted(value: Any, within: float) -> Any:
 
 
 def _quantiles(law: Callable[[Any], Any], within: float) -> list[float]:
-    """Quantiles of a law, in steps of some thousandth of what a region's probability takes nearby.
+    """Return a law's quantiles, rounded to a thousandth of the distance that `within` spans nearby.
 
-    So two laws farther apart than a few hundredths of their region differ in some quantile, on
-    whatever scale they vary. The tails of a law, which rounding distorts, do not count. Where the
-    law jumps, steps are nearly as fine as values: moving a point moves everything on it.
+    So two laws farther apart than a few hundredths of their region differ in some quantile, on any
+    scale. The tails of a law, which rounding distorts, do not count. Quantiles at a jump are
+    rounded more finely, since moving a jump moves all of its probability.
     """
     count = math.ceil(FINE / within)
-    with np.errstate(all="ignore"):  # far out, where nothing is left of most laws
-        found = _where(law, (np.arange(count) + 0.4683) / count)  # where few laws have a jump's end
+    with np.errstate(all="ignore"):  # a law may overflow far out
+        found = _where(law, (np.arange(count) + 0.4683) / count)  # levels where few laws jump
         around = np.pad(found, FINE, mode="edge")
         whole = found[-1] - found[0] or abs(found[0]) or 1.0
         jumps = np.diff(found, append=math.inf) < 1e-9 * whole
@@ -148,7 +148,7 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def _plain(value: object, where: str) -> Any:
-    """A value as JSON types, the same for equal declarations."""
+    """Convert a value to JSON types, the same for equal declarations."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, bool | str) and not isinstance(value, Enum)):

@@ -1,8 +1,8 @@
 """A block of evidence: its key, random streams and results, and the bytes that the ledger keeps.
 
-The bytes are a form's number, the observables' names as JSON, a line break, and the values as
-little-endian float64, every bit of them. One observable follows the other, with the first bytes of
-all values before the second ones, because zlib packs them best so.
+The bytes are a number for their format, the observables' names as JSON, a line break, and the
+values as exact little-endian float64. Of each observable, the first bytes of all values come before
+the second bytes, and so on, because zlib packs them best so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_NAMES, LONGEST_NAME = 1_000, 200
 LONGEST_HEAD = MOST_NAMES * 12 * LONGEST_NAME
 """Largest number of bytes before the values; JSON writes a character in up to twelve."""
 LARGEST = 2**24
-"""Largest number of bytes of a block's values, so that no ledger can fill the memory."""
+"""Largest number of bytes of a block's values; a ledger cannot exhaust the memory."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class BlockResult:
     Attributes:
         observations: observables, each of shape (replicates,).
         seconds: time of the simulation.
-        parts: in how many parts memory allowed it to be simulated; the ledger does not keep it.
+        parts: number of parts into which memory forced the simulation; not kept in the ledger.
     """
 
     observations: Mapping[str, Array]
@@ -66,9 +66,9 @@ class BlockResult:
 
 
 def pack(observations: Mapping[str, Array]) -> tuple[bytes, str]:
-    """The bytes of a block's observables, with a checksum of the content.
+    """Pack a block's observables into bytes; return them with a checksum.
 
-    The checksum covers the bytes before zlib packs them, because its releases pack differently.
+    The checksum covers the bytes before zlib packs them, because zlib's releases pack differently.
 
     Args:
         observations: arrays of float64, all of shape (replicates,).
@@ -80,10 +80,10 @@ def pack(observations: Mapping[str, Array]) -> tuple[bytes, str]:
 
 
 def unpack(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
-    """The observables in these bytes, read in memory bounded by the number of names.
+    """Read the observables in these bytes, in memory bounded by the number of names.
 
     Raises:
-        ValueError: they are not what `pack` makes of so many replicates.
+        ValueError: `pack` does not write such bytes for this number of replicates.
     """
     end = payload.find(b"\n", 0, LONGEST_HEAD) + 1
     if not payload.startswith(FORM) or not end:
@@ -115,18 +115,18 @@ def replicate_generators(
     block: int,
     replicates: Iterable[int],
 ) -> tuple[np.random.Generator, ...]:
-    """One independent SFC64 generator for each of these replicates of a block.
+    """Make one independent SFC64 generator for each of these replicates of a block.
 
     Names are hashed with SHA-256, never with `hash()`, so a stream is the same in every process, on
     every platform and whatever else the suite runs.
 
-    Its seed is that which NumPy's `SeedSequence.spawn` gives the replicate. Of NumPy's generators
-    SFC64 gives words fastest.
+    NumPy's `SeedSequence.spawn` gives each replicate its seed. SFC64 is the fastest of NumPy's
+    generators.
 
     Args:
         suite_seed: the run's seed, a non-negative integer.
         claim_id: the claim's stable name.
-        registration: of the claim's declaration, so that an edited one draws fresh evidence.
+        registration: hash of the claim's declaration, so that an edit draws fresh evidence.
         cell_id: the cell's stable text.
         block: index of the block in its cell, from 0.
         replicates: indices in the block, from 0.

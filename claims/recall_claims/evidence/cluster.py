@@ -1,7 +1,7 @@
 """A dask cluster as an executor; needs the packages of the extra `cluster`.
 
-Scheduler, workers and client send each other pickles, and to read a pickle is to run what it says:
-anybody who can connect runs code as the user of every one of these processes.
+Scheduler, workers and client send each other pickles, and reading a pickle runs the code in it. So
+anybody who can connect to one of these processes runs code as its user.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ def refuse_open(address: str) -> None:
     """Refuse an address to which other machines may connect without a certificate.
 
     Raises:
-        ExecutorError: it is neither this machine's own nor one of TLS.
+        ExecutorError: the address is neither on this machine nor protected by TLS.
     """
     protocol, _, place = address.rpartition("://")
     try:
@@ -61,7 +61,7 @@ class ClusterExecutor(ClientExecutor):
                 f"--executor dask:{address}: no dask scheduler answers there ({error}); {start}, "
                 "and give its address, such as dask:tls://node1:8786"
             ) from error
-        except TypeError as error:  # that is how dask says so
+        except TypeError as error:  # dask's error for a wrong address
             raise ExecutorError(
                 f"--executor dask:{address}: this process has no certificate ({error}); name one, "
                 "as .github/docs/cluster.md says"
@@ -88,7 +88,7 @@ class ClusterExecutor(ClientExecutor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the connection; the cluster goes on. Cancel unfinished tasks, unless `wait`."""
-        # Again without types.
+        # Dask has no types here either.
         super().shutdown(wait=wait and not cancel_futures)  # type: ignore[no-untyped-call]
         self._client.close()
 

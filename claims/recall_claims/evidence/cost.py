@@ -1,7 +1,7 @@
-"""Expected duration of blocks: a replicate takes as long as earlier ones took.
+"""Expected duration of blocks: a replicate takes as long as earlier replicates took.
 
-Earlier replicates are its cell's replicates, in the ledger and in this run; else the claim's other
-cells on average; else the claim in an earlier record.
+These are the cell's replicates in the ledger and in this run; without any, the average over the
+claim's other cells; without any, the claim in an earlier record.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from recall_claims.evidence.ledger import BlockKey, Ledger
 
 @dataclass
 class Spent:
-    """Seconds that replicates have taken."""
+    """Number of simulated replicates, and the seconds that they took."""
 
     replicates: int = 0
     seconds: float = 0.0
@@ -39,9 +39,9 @@ class Costs:
     5.0
 
     Args:
-        ledger: gives the ledger, or None if there is none; called when it is needed.
+        ledger: function that returns the ledger, or None; called at first need.
         device: a kind of device, such as "cpu".
-        earlier: what claims took in an earlier record.
+        earlier: cost of each claim in an earlier record.
     """
 
     def __init__(
@@ -68,8 +68,8 @@ class Costs:
         """Seconds of a claim's longest chain of blocks, one per look; infinite if unknown.
 
         Args:
-            replicates: of a block.
-            looks: that the claim may take.
+            replicates: replicates per block.
+            looks: largest number of looks.
         """
         cells = self._spent[claim] or {"": Spent()}
         known = [self.seconds(claim, cell, replicates) for cell in cells]
@@ -82,7 +82,7 @@ class Costs:
         return planned if earlier is None else earlier.looks
 
     def learn(self, key: BlockKey, seconds: float) -> None:
-        """Take note of a block that was simulated."""
+        """Add the cost of a simulated block."""
         spent = self._spent[key.claim].setdefault(key.cell, Spent())
         spent.replicates += key.replicates
         spent.seconds += seconds

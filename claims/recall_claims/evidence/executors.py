@@ -53,7 +53,7 @@ class SerialExecutor(Executor):
 def loaded_torch() -> Any:
     """Return torch, or None where nothing in this process has imported it.
 
-    A suite on numpy alone starts, runs and ends without it.
+    A suite on numpy alone never loads torch.
     """
     return sys.modules.get("torch")
 
@@ -69,8 +69,8 @@ def installed(package: str) -> str:
 def one_thread() -> None:
     """Let torch, NumPy and SciPy use one thread in this process.
 
-    Sums over several threads have other last digits: a block's figures, and the judgement on
-    them, must not depend on the number of cores or on who runs what.
+    Sums over several threads have other last digits: a block's figures and its verdict must not
+    depend on the number of cores or on the process that runs it.
     """
     torch = loaded_torch()
     if torch is not None:
@@ -80,20 +80,20 @@ def one_thread() -> None:
 
 @cache
 def _blas(_with_torch: bool) -> Any:
-    # A search through all loaded libraries takes milliseconds: once a process, and after torch.
+    # This searches all loaded libraries, for milliseconds: once per process, again after torch.
     return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 
 def cores() -> int:
-    """CPU cores that this process may use, rounded to whole cores of its control group's quota."""
+    """Count the CPU cores that this process may use; a control group's quota is rounded up."""
     affine = hasattr(os, "sched_getaffinity")
     return max(1, min(len(os.sched_getaffinity(0)) if affine else os.cpu_count() or 1, _quota()))
 
 
 def _quota() -> int:
-    """Cores that a container or a service may use, by control groups of version 2 or 1."""
+    """Count the cores that control groups (version 2 or 1) allow a container or service."""
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        with suppress(OSError, ValueError):  # "max", where there is no limit
+        with suppress(OSError, ValueError):  # "max" means no limit
             told = " ".join((CGROUPS / name).read_text(encoding="ascii") for name in files)
             quota, period = map(int, told.split())
             if quota > 0:
@@ -102,11 +102,10 @@ def _quota() -> int:
 
 
 def resolve(spec: str, device: str, *, nested: bool) -> str:
-    """Return the executor that "auto" means.
+    """Return the executor that "auto" means, or any other `spec` as it is.
 
-    On a CPU that is a process per core. On a GPU two processes, so that one computes while the
-    other waits for the host. This process alone when pytest-xdist already runs a process per core
-    (`nested`).
+    On a CPU: a process per core. On a GPU: two processes, so that one computes while the other
+    waits for the host. When pytest-xdist already runs a process per core (`nested`): this process.
     """
     if spec != "auto":
         return spec
@@ -115,13 +114,13 @@ def resolve(spec: str, device: str, *, nested: bool) -> str:
 
 
 def capacity(executor: Executor) -> int:
-    """Number of tasks that an executor works on at a time; UNTOLD if it does not state one."""
+    """Return an executor's number of parallel tasks; UNTOLD if it does not state one."""
     told = (getattr(executor, name, None) for name in ("workers", "_max_workers"))
     return next((count for count in told if isinstance(count, int)), UNTOLD)
 
 
 def in_other_processes(executor: Executor) -> bool:
-    """Whether it runs blocks in other processes of this machine."""
+    """Whether the executor runs blocks in other processes of this machine."""
     return isinstance(executor, ProcessPoolExecutor)
 
 
@@ -134,10 +133,10 @@ def factory(spec: str) -> Callable[[], Any]:
     """Return a function that starts the executor that an option value names.
 
     Args:
-        spec: "serial", "processes:K", "dask:ADDRESS" (a running scheduler's, by TLS or on this
-            machine), "dask-insecure:ADDRESS" (without TLS, on whatever machine), or
-            "module:callable". The callable takes no arguments and returns any
-            `concurrent.futures.Executor`, such as mpi4py's.
+        spec: "serial", "processes:K", "dask:ADDRESS" (of a running scheduler, by TLS or on this
+            machine), "dask-insecure:ADDRESS" (without TLS, on any machine), or "module:callable".
+            The callable takes no arguments and returns any `concurrent.futures.Executor`, such as
+            mpi4py's.
 
     Raises:
         ExecutorError: the value is none of these, or dask is not installed.
@@ -169,7 +168,7 @@ def factory(spec: str) -> Callable[[], Any]:
         return partial(cluster.ClusterExecutor, rest)
     if not (kind and rest):
         raise ExecutorError(f"unknown executor {spec!r}{meant(spec, KINDS)}; it is one of {FORMS}")
-    if rest.isdigit():  # no name of a function
+    if rest.isdigit():  # a number is no function
         raise ExecutorError(
             f"unknown executor {spec!r} (did you mean processes:{rest[:4]}?); it is one of {FORMS}"
         )
@@ -186,8 +185,8 @@ def make(spec: str) -> Executor:
     """Start the executor that an option value names.
 
     Raises:
-        ExecutorError: the value names none, what it names returns something else, or no cluster
-            answers.
+        ExecutorError: the value names no executor, its callable returns something else, or no
+            cluster answers.
     """
     executor = factory(spec)()
     if not isinstance(executor, Executor):
@@ -199,7 +198,7 @@ def make(spec: str) -> Executor:
 
 
 def _begin() -> None:
-    """Make a worker process end when its parent is killed."""
+    """Make this worker process end when its parent is killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

@@ -5,9 +5,9 @@ directly or not, except theory and this library. It also depends on every file o
 modules. Each conftest.py next to or above the claim counts, and each plugin of pytest's
 configuration, with their imports, because they could change the observations.
 
-Fingerprints are of syntax trees without docstrings, so a comment changes nothing. Nor do arguments
-that only declare claims: arguments of decorators of plain functions, and of the calls that make the
-file's other claims. A claim that a call makes of a lambda or closure counts with that call.
+Fingerprints are of syntax trees without docstrings and comments. They also leave out arguments that
+only declare claims: in decorators of plain functions, and in the calls that make the file's other
+claims. If a call makes a claim of a lambda or closure, that claim's fingerprint includes the call.
 """
 
 import ast
@@ -40,11 +40,11 @@ CONFIGURATION = (
 """Files in which pytest looks for the plugins that it loads."""
 PYTHON = (".py", ".pyc", ".pyi", ".so")
 TEXTS = ("title", "why", "latex", "refuted")
-"""Arguments of a claim that do not count if they are plain text."""
+"""Arguments of a claim that fingerprints leave out if they are plain text."""
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """SHA-256 of all code that the results of a claim file's function depend on: 16 hex digits."""
+    """Hash all code that a claim's function depends on, by SHA-256, to 16 hex digits."""
     home = function.__module__
     if home == NOTEBOOK:
         return NOTEBOOK
@@ -57,7 +57,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 
 def parts(module: str) -> dict[str, str]:
-    """Return the parts of the fingerprint of a claim file's functions: a digest for each module."""
+    """Return a digest of each module that the fingerprints of a claim file depend on."""
     if module == NOTEBOOK:
         return {}
     code = {module: without_docstrings(parsed(module))} | _imported_code(module)
@@ -65,14 +65,14 @@ def parts(module: str) -> dict[str, str]:
 
 
 def uncounted(module: str, loaded: Iterable[str]) -> list[str]:
-    """Name the loaded modules developed here that are not part of a claim file's code."""
+    """Name the loaded modules developed here that a claim file's fingerprints leave out."""
     counted = upstream(module) | _loaded(module) | {module}
     own = [name for name in loaded if not in_library(name) and source(name)]
     return sorted({*own} - counted)
 
 
 def _is_plain(function: Callable[..., Any]) -> bool:
-    """Whether the text of its module determines a function: no lambda, no captured values."""
+    """Whether a function is neither a lambda nor has captured values or defaults."""
     if not isinstance(function, types.FunctionType) or "<" in function.__qualname__:
         return False
     return not (function.__closure__ or function.__defaults__ or function.__kwdefaults__)
@@ -80,8 +80,9 @@ def _is_plain(function: Callable[..., Any]) -> bool:
 
 @cache  # a file has many claims
 def _shared(module: types.ModuleType) -> tuple[str, dict[int, list[str]]]:
-    """Return the code that counts for all claims of a file, and by function the calls that make
-    claims.
+    """Return the code that all claims of a file share, and the calls that make its other claims.
+
+    The calls are listed by the identity of their function.
     """
     tree, made = parsed(module.__name__), dict[int, list[str]]()
     for node in [*tree.body]:
@@ -111,7 +112,7 @@ def _without_texts(statement: ast.Assign) -> str:
 
 @cache
 def _imported_code(module: str) -> dict[str, str]:
-    """Everything else that counts for a claim file: modules, conftest files, data files."""
+    """Return the other code that counts for a claim file: modules, conftest files, data files."""
     names = sorted((upstream(module) | _loaded(module)) - {module})
     counted = [name for name in names if "theory" not in name.split(".") and not in_library(name)]
     code = {name: _module_code(name) for name in counted}
@@ -127,7 +128,7 @@ def _module_code(module: str) -> str:
 
 
 def without_docstrings(tree: ast.AST) -> str:
-    """The tree as text, without its docstrings."""
+    """Write the tree as text, without docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(tree):
         if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
@@ -136,7 +137,7 @@ def without_docstrings(tree: ast.AST) -> str:
 
 
 def _folders(module: str) -> tuple[Path, ...]:
-    """The folder of a module and those above it in its repository: pytest looks for files there."""
+    """Return the folders of a repository, from a module's upwards, where pytest looks for files."""
     file, found = source(module), list[Path]()
     for folder in file.parents if file else ():
         found.append(folder)
@@ -146,7 +147,7 @@ def _folders(module: str) -> tuple[Path, ...]:
 
 
 def _conftests(module: str) -> Iterator[tuple[int, ast.Module]]:
-    """Each conftest.py next to a module or above it, with the number of folders in between."""
+    """Yield each conftest.py next to a module or above it, and how many folders it is above."""
     for up, folder in enumerate(_folders(module)):
         file = folder / "conftest.py"
         if file.is_file():
@@ -154,10 +155,10 @@ def _conftests(module: str) -> Iterator[tuple[int, ast.Module]]:
 
 
 def _loaded(module: str) -> set[str]:
-    """Modules developed here that pytest loads before a claim file, and what these import.
+    """Return the modules developed here that pytest loads before a claim file, and their imports.
 
-    They are those that a conftest.py imports or names in a string, and the plugins of pytest's
-    configuration.
+    A conftest.py imports them or names them in a string, or pytest's configuration has them as
+    plugins.
     """
     names = set[str]()
     for up, conftest in _conftests(module):
@@ -175,15 +176,15 @@ def _loaded(module: str) -> set[str]:
 
 
 def _data(modules: Iterable[str]) -> dict[str, Path]:
-    """Files of data next to modules, except Python, Markdown, hidden files, pytest's settings,
-    papers and ledgers."""
+    """Find files of data next to modules: not Python, Markdown, hidden files, pytest's settings,
+    papers or ledgers."""
     found = {}
     for folder, home in {f.parent: package(m) for m in modules if (f := source(m))}.items():
         for path in folder.iterdir():
             known = path.name in CONFIGURATION or path.suffix in (*PYTHON, ".md")
             if known or path.name.startswith(".") or not path.is_file():
                 continue
-            beside = re.sub("-(wal|shm|journal)$", "", path.name)  # SQLite keeps more files
+            beside = re.sub("-(wal|shm|journal)$", "", path.name)  # SQLite's further files
             paper = path.suffix == ".toml" and is_paper(path)
             if not paper and not is_ledger(path.with_name(beside)):
                 found[f"{home}: {path.name}"] = path
@@ -192,6 +193,6 @@ def _data(modules: Iterable[str]) -> dict[str, Path]:
 
 @cache
 def _content(path: Path) -> str:
-    """A digest of a file of data, which may be large."""
+    """Digest a file of data, which may be large."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,7 @@
 """The tables of a ledger that hunts fill: probes and confirmations.
 
 Confirmations are counted over all claims and runs of a ledger: the j-th has the error probability
-1e-3 * 6 / (pi^2 j^2), and these add up to 1e-3. A confirmation by Student's t consists of two.
+1e-3 * 6 / (pi^2 j^2), and these add up to 1e-3. By Student's t a violation is confirmed twice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BUDGET = 1e-3
 
 
 def alpha_of(number: int) -> float:
-    """Error probability of the confirmation of this number, from 1.
+    """Error probability of the confirmation with this number, counted from 1.
 
     >>> math.isclose(sum(alpha_of(j) for j in range(1, 100_000)), 1e-3, rel_tol=1e-4)
     True
@@ -37,15 +37,14 @@ class Probe:
     """Cheap evidence at a point.
 
     Attributes:
-        point: its parameters.
-        key: names the claim at this point as it is declared and predicted now.
-        discrepancy: by how much bounds at the level DOUBT are outside the region, in units of the
-            region; negative where they are not.
-        verdict: REFUTED where the point is taken for a violation. Means of bounded observables are
-            bounded by t here, as bets would ask for ten times as much before they say anything;
-            the confirmation bets.
-        seconds: of processor time that it took.
-        patience: seconds that it could have had; not kept.
+        point: the point's parameters.
+        key: registration of the claim at this point, by its present declaration.
+        discrepancy: distance of bounds at the level DOUBT from the region, in widths of the region;
+            negative if they overlap.
+        verdict: REFUTED if the point is taken for a violation. A probe bounds every mean by t,
+            since bets would need ten times the replicates; the confirmation bets.
+        seconds: processor time that the probe took.
+        patience: processor time that the probe was allowed; not kept.
     """
 
     point: dict[str, Any]
@@ -57,13 +56,13 @@ class Probe:
 
 
 class HuntTables:
-    """The part of a ledger that hunts write; `seed` is the seed of the probes."""
+    """The part of a ledger that hunts write; `seed`: the seed of the probes."""
 
     def __init__(self, ledger: Ledger, seed: int) -> None:
         self._ledger, self._seed = ledger, str(seed)
 
     def probes(self, claim: str, code: str) -> dict[str, Probe]:
-        """Probes of a claim by key, made by simulation code of this fingerprint."""
+        """Return a claim's probes by key, if simulation code of this fingerprint made them."""
         rows = self._ledger.ask(
             "SELECT key, point, discrepancy, verdict, seconds FROM probes "
             "WHERE claim = ? AND seed = ? AND code = ?",
@@ -89,12 +88,12 @@ class HuntTables:
         return int(number)
 
     def end_confirmation(self, number: int, verdict: Verdict) -> None:
-        """Keep its verdict."""
+        """Keep the verdict of a confirmation."""
         sql = "UPDATE confirmations SET verdict = ? WHERE number = ?"
         self._ledger.ask(sql, (str(verdict), number))
 
     def confirmed(self, claim: str, keys: Collection[str]) -> dict[str, tuple[int, Verdict]]:
-        """Number and verdict of a claim's confirmations at points of these keys."""
+        """Return number and verdict of a claim's confirmations, by key, for these keys."""
         rows = self._ledger.ask(
             "SELECT key, number, verdict FROM confirmations "
             "WHERE claim = ? AND verdict IS NOT NULL ORDER BY number",
@@ -105,7 +104,7 @@ class HuntTables:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """Turn any error from damaged rows into one that names cause and remedy."""
+        """Turn an error from damaged rows into an error that names cause and remedy."""
         try:
             yield
         except ValueError as error:

@@ -1,7 +1,6 @@
-"""Imports between modules developed here, and which of them a function can reach.
+"""Imports between modules developed here, and the modules that a function can reach.
 
-Imports are read from the text of files, whether they belong to a package or not; nothing is
-imported for it.
+We read imports from the text of files, in packages or not, and import nothing.
 """
 
 import ast
@@ -27,9 +26,9 @@ def in_library(module: str) -> bool:
 
 @cache
 def source(module: str) -> Path | None:
-    """The file of a module developed here, neither Python's own nor installed.
+    """Find the file of a module developed here; None for Python's own and installed modules.
 
-    Imports nothing. A name that is no module, such as a function's, has none.
+    Imports nothing. None also for a name of something else, such as a function.
     """
     top, *rest = module.split(".")
     if top in sys.stdlib_module_names or top == NOTEBOOK:
@@ -46,7 +45,7 @@ def source(module: str) -> Path | None:
 
 
 def parsed(module: str) -> ast.Module:
-    """The syntax tree of a module that is developed here."""
+    """Return the syntax tree of a module developed here."""
     file = source(module)
     if file is None:
         raise ModuleNotFoundError(f"cannot find the source of {module}")
@@ -54,16 +53,16 @@ def parsed(module: str) -> ast.Module:
 
 
 def package(module: str) -> str:
-    """The package that a module belongs to; a package belongs to itself."""
+    """Return the package that a module belongs to; a package belongs to itself."""
     file = source(module)
     return module if file and file.stem == "__init__" else module.rpartition(".")[0]
 
 
 @cache
 def upstream(module: str) -> frozenset[str]:
-    """Modules developed here that a module imports, directly or not.
+    """Return the modules developed here that a module imports, directly or not.
 
-    Imports of this library are followed only for its own modules, as it imports nothing else.
+    Imports within this library count only for its own modules: it imports no others.
     """
     inside = in_library(module)
     return _reach(module, lambda name: not inside and in_library(name))
@@ -81,15 +80,15 @@ def _reach(module: str, ends: Callable[[str], bool]) -> frozenset[str]:
 
 @cache
 def _imports(module: str) -> frozenset[str]:
-    """Modules developed here that a module imports, anywhere in its text, or lies in."""
+    """Return the modules developed here that a module names in imports, and its packages."""
     names = imported_names(ast.walk(parsed(module)), package(module)) | _with_parents(module)
     return frozenset(filter(source, names))
 
 
 def imported_names(nodes: Iterable[ast.AST], package: str) -> set[str]:
-    """Return the imports of a module of a package, including the names that it takes from there.
+    """Return full names of modules and objects that import statements in a package name.
 
-    Packages that these lie in are imported as well.
+    The packages of these names are imported too.
     """
     names = set[str]()
     for node in nodes:
@@ -106,11 +105,11 @@ def _with_parents(module: str) -> set[str]:
     return {".".join(parts[: n + 1]) for n in range(len(parts))}
 
 
-@cache  # asked when a claim is collected, and before it runs
+@cache  # needed at collection, and before a claim runs
 def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Full names of the modules and objects that a function can reach by its own module's names.
+    """Return full names of modules and objects that a function reaches by names of its module.
 
-    Follows functions of claim files that it calls. Sorted, without duplicates.
+    Follows calls of functions of claim files. Sorted, without duplicates.
     """
     found, seen = set[str](), set[tuple[str, str]]()
     waiting = [function]
@@ -134,7 +133,7 @@ def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _global_names(code: types.CodeType) -> Iterator[str]:
-    # Not co_names: that holds attribute names too, which may equal an unrelated global's.
+    # Not co_names: it also has names of attributes, which may equal an unrelated global.
     for instruction in dis.get_instructions(code):
         if instruction.opname == "LOAD_GLOBAL":
             yield instruction.argval
@@ -144,15 +143,15 @@ def _global_names(code: types.CodeType) -> Iterator[str]:
 
 
 def theories(function: Callable[..., Any]) -> list[str]:
-    """Return the theory modules that the simulating modules of a function import, directly or not.
+    """List imports of theory, direct or not, by the modules that simulate for a function.
 
-    Simulating modules are the modules that the function names, except claim files, and imported
-    ones with simulation in the name.
+    These are the modules that the function names, except claim files, and imported modules with
+    "simulation" in their name.
     """
     module, seen = function.__module__, visible_names(function)
     homes = {*seen, *(name.rpartition(".")[0] for name in seen)}
     claims = {h for h in homes if h.startswith("claims.") or h.split(".")[-1].startswith("test_")}
-    named = homes - claims  # which bring theory and simulation together
+    named = homes - claims  # claim files import both
     imported = sorted(upstream(module)) if source(module) else []  # none in a notebook
     simulations = [m for m in imported if "simulation" in m.split(".") or m in named]
     return [
@@ -172,7 +171,7 @@ def independence() -> dict[str, int]:
 
 
 def _modules(package: str) -> set[str]:
-    """Modules of a package that is developed here, without the package itself."""
+    """Return the modules in a package developed here, without the package itself."""
     file = source(package)
     if file is None or file.stem != "__init__":
         return set()
@@ -182,8 +181,8 @@ def _modules(package: str) -> set[str]:
 
 
 def bases(modules: Collection[str]) -> dict[str, list[str]]:
-    """Return, for each of these theory modules that exists, the nearest others on its import
-    chains."""
+    """Map each of these modules that exists to the first others that its chains of imports
+    meet."""
     return {
         module: sorted(_reach(module, modules.__contains__).intersection(modules))
         for module in sorted(modules)
@@ -192,5 +191,5 @@ def bases(modules: Collection[str]) -> dict[str, list[str]]:
 
 
 def summary(module: str) -> str:
-    """The first paragraph of a module's docstring."""
+    """Return the first paragraph of a module's docstring."""
     return " ".join((ast.get_docstring(parsed(module)) or "").split("\n\n")[0].split())

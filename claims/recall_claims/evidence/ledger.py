@@ -1,16 +1,16 @@
 """The ledger: every block of evidence ever simulated, in one SQLite file.
 
-A block is keyed on everything that changes its figures: claim, registration, cell, seed, block
-index, replicates, dtype, device kind, code fingerprint, and library versions. A run that was killed
-finds its finished blocks here and loses at most those in flight.
+A block's key is everything that changes its figures: claim, registration, cell, seed, block index,
+replicates, dtype, device kind, code fingerprint, and library versions. If a run is killed, the next
+run finds the finished blocks here, and only blocks in flight are lost.
 
-A block that is not evidence is put aside, no matter who wrote it, and drawn again. It stays in the
-file, in a table of its own, and `why_missing` says what was wrong with it.
+A damaged block is put aside, no matter who wrote it, and drawn again. It stays in the file, in
+another table, and `why_missing` says what was wrong with it.
 
 The ledger also counts the attempts ever made at a claim. Each seed, each version of the code and
 each registration is another attempt, and each may wrongly refute the claim with probability alpha.
-Making T attempts and showing one has up to T times that probability. Attempts that a baseline lists
-and this ledger has not made count as well, so a new ledger starts from the published number.
+Making T attempts and showing one has up to T times that probability. Attempts that only a baseline
+lists count as well, so a new ledger starts from the published number.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from recall_claims.model.errors import LedgerError, SimulationError
 __all__ = ["BlockKey", "BlockResult", "EvidenceSet", "Ledger", "Place"]
 
 DAMAGED = "damaged"
-"""The first word of the reason to draw a block again that was put aside."""
+"""The first word of the reason to simulate a block again after it was put aside."""
 MOST_RECALLED = 100
 """Largest number of attempts at a claim that a record may list."""
 PAGE = 1_000
 """Number of blocks to read at a time."""
 SPENT = (
     "SELECT claim, cell, sum(replicates), sum(seconds) FROM blocks WHERE device = ? "
-    # Anybody may have written other rows.
+    # Leaves out rows that no run can have written.
     "AND replicates BETWEEN 1 AND 1e9 AND seconds BETWEEN 0 AND 1e9 GROUP BY claim, cell"
 )
 _ROW = ("key", *(field.name for field in fields(BlockKey)), "seconds", "checksum", "payload")
 
 
 class EvidenceSet(NamedTuple):
-    """Registration, seed and code of one attempt; a change of any makes the evidence fresh."""
+    """Registration, seed and code of one attempt; a change of one draws fresh evidence."""
 
     claim: str
     tier: str
@@ -55,7 +55,7 @@ class EvidenceSet(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Number of attempts at a claim in a tier, and the place of one: from 1, 0 for none."""
+    """Number of attempts at a claim in a tier, and one attempt's place: from 1; 0 if absent."""
 
     sets: int
     shown: int
@@ -69,7 +69,7 @@ def opened(
     *,
     names: Collection[str] | None = None,
 ) -> BlockResult | str:
-    """The block in a row of a ledger, or in words why the row is not evidence."""
+    """Read the block in a row of a ledger, or say in words why the row is not evidence."""
     try:
         found = BlockResult(unpack(payload, checksum, key.replicates), seconds)
         return fault(key, found, names) or found
@@ -81,9 +81,9 @@ class Ledger(LedgerFile):
     """An open ledger; use as a context manager, and open it as `LedgerFile` says."""
 
     def get(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | None:
-        """Return the block; None if it was never simulated, or was put aside as no evidence.
+        """Return the block; None if it was never simulated, or was put aside as damaged.
 
-        `names` are the observables that it must have, where they are known.
+        `names`: the observables that the block must have, if known.
         """
         found = self.read(key, names)
         if not isinstance(found, str):
@@ -99,7 +99,7 @@ class Ledger(LedgerFile):
         return None
 
     def read(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | str | None:
-        """Return the block, in words why it is no evidence, or None if it was never simulated."""
+        """Return the block, or why it is damaged; None if it was never simulated."""
         sql = "SELECT seconds, checksum, payload FROM blocks WHERE key = ?"
         for row in self.ask(sql, (key.digest,)):
             return opened(key, *row, names=names)
@@ -109,7 +109,7 @@ class Ledger(LedgerFile):
         """Keep a block, unless another run has kept it meanwhile.
 
         Raises:
-            SimulationError: what the worker returned is no evidence; it is not kept.
+            SimulationError: the worker's block is no evidence; it is not kept.
         """
         problem = fault(key, result, names)
         if problem is not None:
@@ -124,10 +124,10 @@ class Ledger(LedgerFile):
         self.ask(f"INSERT OR IGNORE INTO blocks {columns}", row)
 
     def blocks(self) -> Iterator[tuple[BlockKey, BlockResult]]:
-        """Go through all blocks.
+        """Yield all blocks with their keys.
 
         Raises:
-            LedgerError: one is no evidence.
+            LedgerError: a block is damaged.
         """
         names = [field.name for field in fields(BlockKey)]
         sql = f"SELECT rowid, {', '.join(_ROW)} FROM blocks WHERE rowid > ? ORDER BY rowid LIMIT ?"
@@ -152,7 +152,7 @@ class Ledger(LedgerFile):
             rows = self.ask(sql, (rows[-1][0], PAGE))
 
     def count_in(self, other: Ledger) -> None:
-        """Count the attempts and confirmations of another ledger, and keep its codes."""
+        """Add the attempts, confirmations and code fingerprints of another ledger."""
         for row in other.ask(f"SELECT {', '.join(EvidenceSet._fields)} FROM draws ORDER BY number"):
             self.register(EvidenceSet(*row))
         for row in other.ask("SELECT code, modules FROM codes"):
@@ -182,17 +182,17 @@ class Ledger(LedgerFile):
         return Place(*row)
 
     def remember_code(self, code: str, parts: Callable[[], Mapping[str, str]]) -> None:
-        """Keep the modules of a fingerprint with a digest of each, for `why_missing`."""
+        """Keep a digest of each module of a fingerprint, for `why_missing`."""
         if not self.ask("SELECT 1 FROM codes WHERE code = ?", (code,)):
             row = (code, json.dumps(dict(parts()), sort_keys=True))
             self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row)
 
     def codes(self) -> set[str]:
-        """Return the fingerprints of all code that evidence was drawn with."""
+        """Return the fingerprints of all code that has drawn evidence."""
         return {str(code) for (code,) in self.ask("SELECT code FROM codes")}
 
     def registrations(self, claim: str) -> list[str]:
-        """Return the registrations, and names of other streams, of a claim's blocks."""
+        """Return the registrations of a claim's blocks, or names of their other streams."""
         sql = "SELECT DISTINCT registration FROM blocks WHERE claim = ? ORDER BY rowid"
         return [str(name) for (name,) in self.ask(sql, (claim,))]
 
@@ -203,7 +203,7 @@ class Ledger(LedgerFile):
     def counts(
         self, claim: str, registration: str, seed: int, device: str, versions: str, code: str | None
     ) -> dict[str, int]:
-        """Count the blocks of each cell; of any code, if none is given."""
+        """Count the blocks of each cell, by this code or, if it is None, by any."""
         sql = (
             "SELECT cell, count(*) FROM blocks WHERE claim = ? AND registration = ? AND seed = ? "
             "AND device = ? AND versions = ? AND code = coalesce(?, code) GROUP BY cell"
@@ -211,11 +211,11 @@ class Ledger(LedgerFile):
         return dict(self.ask(sql, (claim, registration, str(seed), device, versions, code)))
 
     def why_missing(self, key: BlockKey) -> str:
-        """Return why a block must be simulated: "new", or the difference from the last one kept.
+        """Return why a block must be simulated: "new", or how its key differs from the last kept.
 
-        If there is none under this seed, the last one under another is looked at. Of code, the
-        modules are named that changed, where both versions were remembered. "damaged", with what
-        was wrong, if the ledger had the block and put it aside.
+        If no block has this seed, the last block of another seed is compared. If the code differs,
+        the changed modules are named where both versions are known. "damaged", with the fault, if
+        the ledger had put the block aside.
         """
         sql = "SELECT problem FROM aside WHERE key = ? ORDER BY found DESC LIMIT 1"
         for (problem,) in self.ask(sql, (key.digest,)):
@@ -237,7 +237,7 @@ class Ledger(LedgerFile):
         return f"{text} ({modules})" if modules else text
 
     def _changed(self, *codes: str) -> str:
-        """The modules in which two fingerprints differ, as far as both are remembered."""
+        """Name the modules in which two fingerprints differ, if both are known."""
         rows = self.ask("SELECT modules FROM codes WHERE code IN (?, ?)", codes)
         if len(rows) < 2:
             return ""

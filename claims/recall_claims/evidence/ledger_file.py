@@ -23,9 +23,9 @@ SHARED = (
     *("9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fuse", "gfs2", "gpfs", "lustre", "ncpfs"),
     *("nfs", "ocfs2", "orangefs", "panfs", "smb", "virtiofs", "wekafs"),
 )
-"""Prefixes of the types of network file systems, on which machines cannot share mapped memory."""
+"""First letters of types of network file systems: machines cannot share mapped memory there."""
 LARGEST = 2**24 + 2**22
-"""Largest number of bytes of a value in a row: of a block with its names."""
+"""Largest number of bytes of a value in a row: a block with its names."""
 
 _COLUMNS = """
     claim TEXT NOT NULL, registration TEXT NOT NULL,
@@ -47,7 +47,7 @@ _SCHEMA = (
     "seconds REAL NOT NULL, PRIMARY KEY (claim, seed, code, key)) STRICT",
     "CREATE TABLE confirmations (number INTEGER PRIMARY KEY AUTOINCREMENT, claim TEXT NOT NULL, "
     "point TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT) STRICT",
-    # It has all that `cost.py` adds up over the whole table, whose rows are many times as long.
+    # Holds all that `cost.py` adds up, so that the table's long rows need not be read.
     "CREATE INDEX costs ON blocks (claim, cell, block, device, replicates, seconds)",
 )
 
@@ -67,9 +67,9 @@ def refuse_old() -> None:
 
 
 def _is_shared(path: Path) -> bool:
-    """Whether other machines may write the file: then a write-ahead log would lose their blocks.
+    """Whether other machines may write the file: a write-ahead log would then lose their blocks.
 
-    Where the system does not list its file systems, none is known to be shared.
+    False if the system does not list its file systems.
     """
     place, kind = path.resolve(), ""
     with suppress(OSError):
@@ -81,18 +81,18 @@ def _is_shared(path: Path) -> bool:
 
 
 def _create(path: Path) -> None:
-    """Make a file marked as a ledger, in one step, as another run may do the same now."""
+    """Make a file marked as a ledger, in one step, since another run may be making it too."""
     if path.is_symlink():
         raise LedgerError(
             f"{path} is a link to {os.readlink(path)}, which is not there; remove the link, or "
             "choose another file with --ledger"
         )
     with closing(sqlite3.connect(":memory:")) as database:
-        # Of 4096 bytes a page holds six blocks of 64 values, or five if each has a byte more.
+        # A page of 4096 bytes holds six blocks of 64 values, or five if each has a byte more.
         database.execute("PRAGMA page_size = 8192")
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         content = bytearray(database.serialize())
-        if not _is_shared(path):  # a log ahead of the file, for those who write and who read it
+        if not _is_shared(path):  # readers and a writer then work side by side
             content[18:20] = b"\2\2"
     new = path.with_name(f".{uuid4().hex}")
     try:
@@ -110,8 +110,8 @@ def _create(path: Path) -> None:
 def is_ledger(path: Path) -> bool:
     """Whether a file is marked as a ledger.
 
-    SQLite itself reads the mark. Opening and closing the file in another way would drop the locks
-    that this process has on it, and another process would then take it for unused.
+    SQLite reads the mark. To open and close the file in another way would drop the locks that this
+    process has on it, and another process would take the file for unused.
     """
     if not path.is_file():
         return False
@@ -125,29 +125,29 @@ class LedgerFile:
     """An open ledger; use as a context manager.
 
     Args:
-        path: of the file, which is made if it is not there.
+        path: the file, which is made if it does not exist.
         read_only: leave the file, and the folder, as they are.
 
     Raises:
         LedgerError: the file is not a ledger, is damaged, comes from another version, or cannot
-            be opened, read or written. The file is left as it was.
+            be opened, read or written. The file stays as it was.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         refuse_old()
         with self._explained("open"):
-            how = "mode=rw"  # which creates no file
+            how = "mode=rw"  # creates no file
             if read_only:
                 if not path.is_file():
                     raise LedgerError(f"{path}: no such file; name a ledger that a run has written")
-                ahead = path.with_name(f"{path.name}-wal")  # what a run has not yet put into it
+                ahead = path.with_name(f"{path.name}-wal")  # blocks not yet in the file
                 how = "mode=ro" if ahead.exists() and ahead.stat().st_size else "immutable=1"
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if not path.exists():
                     _create(path)
-                # Its last writer was killed, or writes it now.
+                # The last writer was killed, or is writing now.
                 unclosed = any(
                     Path(f"{path}-{log}").exists() and Path(f"{path}-{log}").stat().st_size
                     for log in ("wal", "journal")
@@ -169,7 +169,7 @@ class LedgerFile:
                         [(answer,)] = self._database.execute("PRAGMA quick_check(1)")
                         if answer != "ok":
                             raise sqlite3.DatabaseError(answer)
-            except Exception:  # whatever it was, the file is not left open
+            except Exception:  # close the file after any error
                 self._database.close()
                 raise
 
@@ -184,33 +184,33 @@ class LedgerFile:
         self._database.close()
 
     def ask(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """The rows that an SQL statement returns; `values` replace its question marks."""
+        """Return the rows of an SQL statement; `values` replace its question marks."""
         with self._explained("read" if sql.lstrip().startswith("SELECT") else "write"):
             return self._database.execute(sql, values).fetchall()
 
     @contextmanager
     def one_step(self) -> Iterator[None]:
         """Run the body under one lock; undo everything after an error."""
-        with self._explained("write"), self._database:  # which commits, or rolls back
+        with self._explained("write"), self._database:  # the latter commits, or rolls back
             self._database.execute("BEGIN IMMEDIATE")
             yield
 
     def finish(self) -> int:
-        """Move everything written into the one file; return its number of blocks."""
+        """Move everything from the log into the file; return the number of blocks."""
         self.ask("PRAGMA wal_checkpoint(TRUNCATE)")
         [(count,)] = self.ask("SELECT count(*) FROM blocks")
         return int(count)
 
     def _prepare(self) -> None:
-        """Make the tables of a new file; a ledger that is only read keeps every byte."""
-        with self.one_step():  # two runs may fill the file at the same moment
+        """Make the tables of a new file; leave a read-only ledger as it is."""
+        with self.one_step():  # two runs may do this at once
             if not self._tables():
                 for statement in _SCHEMA:
                     self._database.execute(statement)
                 self._database.execute(f"PRAGMA user_version = {VERSION}")
             self._check()
-        # Readers and a writer work side by side. A new file is made so; another one becomes so when
-        # somebody opens it whom no lock keeps from that.
+        # With a log, readers and a writer work side by side. A new file has one; an older file gets
+        # one at the first opening that no lock prevents.
         if _is_shared(self.path):
             self._database.execute("PRAGMA journal_mode = DELETE")
             return
@@ -249,7 +249,7 @@ class LedgerFile:
 
     @contextmanager
     def _explained(self, action: str) -> Iterator[None]:
-        """Turn SQLite's and the system's errors into one that names cause and remedy."""
+        """Turn SQLite's and the system's errors into an error that names cause and remedy."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -263,7 +263,7 @@ class LedgerFile:
             else:
                 remedy = "check that its folder exists and is writable, or choose another --ledger"
             raise LedgerError(f"cannot {action} {self.path}: {error}; {remedy}") from error
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # of SQLite's own message
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # in SQLite's message
             raise LedgerError(
                 f"cannot {action} {self.path}: {error}, so it is damaged or no ledger; it was "
                 "left alone: move it away (or choose another with --ledger) and run again"

@@ -1,9 +1,9 @@
 """The loop of every verdict: look at the evidence, decide, ask for more.
 
-`looks` is a generator. It yields a `Look`, which says which blocks each cell lacks, and is sent
+`looks` is a generator. It yields a `Look`, which lists the blocks that each cell lacks, and is sent
 their observations, until a `Look` lacks none. It knows no ledger, clock or executor, so a run, a
-probe of a hunt, a trial of a stated error and a benchmark share it. Each is a source of blocks,
-with a way to decide.
+probe of a hunt, a trial of a stated error and a benchmark share it. Each of them adds a source of
+blocks and a way to decide.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Observations = Mapping[str, Array]
 
 
 class Reading(Protocol):
-    """The part of a decision that the loop needs."""
+    """The part of a decision that `looks` needs."""
 
     @property
     def open_cells(self) -> Collection[str]:
@@ -43,10 +43,10 @@ class Look(Generic[D]):
     """Evidence so far, its decision, and the blocks that the next look needs.
 
     Attributes:
-        number: of looks taken.
+        number: number of looks taken.
         wanted: indices of the blocks that the next look needs, by cell; none after the last look.
-        decision: of the last look taken; None before the first.
-        evidence: that it was taken on, one sample per cell.
+        decision: decision of the last look taken; None before the first.
+        evidence: evidence for this decision, one sample per cell.
     """
 
     number: int
@@ -68,14 +68,14 @@ def looks(
 ) -> Looks[D]:
     """Ask for blocks, look after look, until no cell is open or no look is left.
 
-    At each look the cells that the decision leaves open get blocks up to the next of `steps`. A
-    cell that is taken up again, by a control that still stands, goes on from where it stopped.
+    At each look the cells that the decision leaves open get blocks up to the next of `steps`. If an
+    unrefuted control opens a cell again, it goes on from its own last step.
 
     Args:
-        cells: at least one.
-        steps: blocks of a cell at each look, ascending.
+        cells: at least one cell.
+        steps: number of a cell's blocks at each look, ascending.
         decided: judges all evidence so far, given its decision at the look before.
-        begun: the cells of the first look, if not all; a cell without blocks has empty samples.
+        begun: the cells of the first look, if not all; a cell without blocks has an empty sample.
     """
     drawn = {cell.id: 0 for cell in cells}
     first = {cell.id for cell in (cells if begun is None else begun)}
@@ -91,7 +91,7 @@ def looks(
         look = replace(look, wanted=wanted)
         observed = yield look
         for cell, more in observed.items():
-            # Joined with what there is: every look copies no more than its own evidence.
+            # Joined at once, so that a look copies only its own evidence.
             parts[cell] = [Sample.joined(cell, [*parts[cell], *more]).observations]
             drawn[cell.id] = wanted[cell].stop
         none = {name: np.empty(0) for name in next(filter(None, parts.values()))[0]}
@@ -100,7 +100,7 @@ def looks(
 
 
 def ended(loop: Looks[D], source: Callable[[Look[D]], Blocks]) -> Look[D]:
-    """The last look of a loop whose source returns blocks at once."""
+    """Run a loop on a source of blocks; return its last look."""
     look = next(loop)
     while look.wanted:
         look = loop.send(source(look))
@@ -114,7 +114,7 @@ class Decision:
     components: tuple[Component, ...]
     controls: Mapping[str, tuple[Component, ...]]
     doubt: str = ""
-    """Reason why there is no verdict: how the evidence contradicts an assumption of the rule."""
+    """How the evidence contradicts an assumption of the rule, so that there is no verdict."""
 
     @property
     def on_region(self) -> Verdict:
@@ -139,8 +139,8 @@ class Decision:
     def open_cells(self) -> frozenset[str]:
         """Ids of the cells whose further replicates may still change the verdict.
 
-        First the cells of undecided components. Once these are decided, for each control that still
-        stands, the cells of the component whose estimate contradicts it most.
+        First the cells of undecided components. Once all are decided, for each unrefuted control
+        the cells of the component whose estimate contradicts the control most.
         """
         if self.verdict is not Verdict.INCONCLUSIVE:
             return frozenset()
@@ -169,8 +169,8 @@ def decide(
 ) -> Decision:
     """Judge a claim and its controls on the same evidence.
 
-    What was decided at the look before stays so: a component by its first rejection, a control by
-    its refutation. A bet that was won at any look is won for good.
+    Decisions of the look before stay: a component's first rejection, a control's refutation, and a
+    bet won at any look.
     """
 
     bets = all(isinstance(rule.method, Betting) for rule, _ in claim.rule.parts(None))
@@ -201,8 +201,8 @@ def decide(
 
 
 def _after(earlier: Component, found: Component, *, settled: bool, bets: bool) -> Component:
-    """A component as decided before if that still holds, else as found now; it keeps the best
-    `bets` of both looks.
+    """Return the earlier component if it is decided and `settled`, else the one found now; with
+    `bets`, intersect the intervals of both looks.
     """
     kept, other = found, earlier
     if settled and earlier.verdict is not Verdict.INCONCLUSIVE:
@@ -230,10 +230,10 @@ def looks_at(claim: Claim, tier: str, alpha: float) -> Looks[Decision]:
 
 
 def _asked(predict: Predict, cell: Cell) -> Any:
-    """Return the prediction for a cell: the one place where a theory's own errors surface.
+    """Return the prediction for a cell, after a check.
 
     Raises:
-        ClaimError: the prediction breaks, or is nothing that a rule could compare with.
+        ClaimError: the theory fails, or returns nothing that a rule could compare with.
     """
     try:
         value: Any = predict(cell)
@@ -249,13 +249,13 @@ def _asked(predict: Predict, cell: Cell) -> Any:
 
 
 def remembering(claim: Claim) -> Claim:
-    """The claim with its controls and predictions, worked out once for all looks."""
+    """Return the claim with its controls and predictions worked out once for all looks."""
 
     def kept(predict: Predict | None) -> Any:
         if predict is None:
             return None
         found: Any = cache(partial(_asked, predict))
-        found.entry = getattr(predict, "entry", None)  # what the registry knows of it
+        found.entry = getattr(predict, "entry", None)  # its entry in the registry
         found.changes = getattr(predict, "changes", None)
         return found
 

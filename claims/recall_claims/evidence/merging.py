@@ -1,4 +1,4 @@
-"""Put the evidence of several ledgers into one: slices of a tier that several machines have run."""
+"""Put several ledgers into one, such as parts of a tier that several machines have run."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from recall_claims.model.errors import LedgerError
 
 
 def merge(sources: Sequence[Path], out: Path) -> int:
-    """Merge the blocks, attempts and confirmations of ledgers into a new one; return its number of
-    blocks.
+    """Merge the blocks, attempts and confirmations of ledgers into a new ledger; return its number
+    of blocks.
 
-    Blocks are named by all that their figures depend on, so a block in two ledgers is kept once,
-    even if its figures differ by rounding. Probes of hunts, and blocks that were put aside, are
-    left out.
+    A block's key has all that its figures depend on, so a block in two ledgers is kept once, even
+    if its figures differ by rounding. Probes of hunts, and blocks put aside, are left out.
 
     Args:
         sources: ledgers, which stay as they are.
-        out: a file that is not there yet; it appears whole or not at all.
+        out: a new file; it appears complete or not at all.
 
     Raises:
-        LedgerError: two ledgers have different results for a block, one has a block that is no
-            evidence, or a file cannot be read or written.
+        LedgerError: two ledgers have different results for a block, a block is damaged, or a file
+            cannot be read or written.
     """
     if out.exists():
         raise LedgerError(f"{out} is there already; name a new file with -o")

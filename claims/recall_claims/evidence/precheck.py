@@ -1,8 +1,7 @@
 """Refuse a claim that is written wrongly, before anything runs.
 
-Predictions, and grids around them, take seconds to work out. So collection checks only what is
-known without them (`check_text`); rule and controls are tried in the cells just before a claim
-runs (`check`).
+Predictions, and grids around them, take seconds to work out. So collection checks only what needs
+no prediction (`check_text`). `check` tries rule and controls in the cells just before a claim runs.
 """
 
 import re
@@ -22,12 +21,12 @@ UNTENABLE = (ClaimError, ValueError, TypeError, KeyError)
 
 
 def check_text(claim: Claim) -> None:
-    """Refuse a claim for faults that show before anything is predicted.
+    """Refuse a claim for faults that show without any prediction.
 
-    A grid that is a function is not worked out, and rule and controls are not tried.
+    Calls no function that returns a grid, and does not try rule and controls.
 
     Raises:
-        ClaimError: as `check`.
+        ClaimError: as for `check`.
     """
     with about(claim.id):
         problems = [*_missing(claim), *_seeing(_theory_named(claim))]
@@ -43,15 +42,15 @@ def check(claim: Claim, tiers: Sequence[str] = TIERS) -> None:
 
     Args:
         claim: the claim.
-        tiers: tiers whose grids are tried against rule, prediction and controls, which takes a
-            call of every prediction in every cell.
+        tiers: tiers in whose cells to try rule, prediction and controls, by calling every
+            prediction in every cell.
 
     Raises:
-        ClaimError: names everything that is missing or impossible, and the remedy.
+        ClaimError: names all that is missing or impossible, and the remedy.
     """
     with about(claim.id):
         kept = remembering(claim)
-        theory = _theory_named(claim) or theories(claim.observe)  # which reads other modules
+        theory = _theory_named(claim) or theories(claim.observe)  # the latter reads modules
         problems = [*_missing(claim), *_seeing(theory), *_seeded(claim)]
         problems += _numbers(kept, kept.cells)
         for tier in kept.cells:
@@ -117,7 +116,7 @@ def _theory_named(claim: Claim) -> list[str]:
 
 
 def _seeing(theory: Sequence[str]) -> list[str]:
-    """Refuse a simulation that sees these parts of a theory."""
+    """Complain that a simulation sees these parts of a theory, if any."""
     return [
         f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
         "predict, rule and cells, and import none where the simulation stands"
@@ -125,7 +124,7 @@ def _seeing(theory: Sequence[str]) -> list[str]:
 
 
 def _seeded(claim: Claim) -> list[str]:
-    """Refuse a simulation that draws the same numbers under every seed."""
+    """Complain about a simulation that draws the same numbers under every seed."""
     return [
         f"its simulation makes a generator of a fixed seed ({place}), which draws the same for "
         "all replicates and seeds: draw from block.rngs. Make data that are fixed on purpose at "
@@ -154,7 +153,7 @@ def _numbers(claim: Claim, tiers: Collection[str]) -> list[str]:
 
 
 def _grid(claim: Claim, tier: str) -> list[str]:
-    """Find what is wrong with a tier's cells, by themselves and as parts of the regime."""
+    """Find faults of a tier's cells, by themselves and as parts of the regime."""
     points, problems = claim.cells[tier], []
     if not points:
         problems.append(f"no cells in the {tier} tier")
@@ -174,7 +173,7 @@ def _grid(claim: Claim, tier: str) -> list[str]:
 
 
 def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[Cell]) -> None:
-    """Refuse a control that should change the prediction but does not."""
+    """Refuse a control that does not change the prediction, as it should."""
     right, changed = claim.predict, getattr(wrong.predict, "changes", None)
     if right is None or wrong.predict is None or changed is None or wrong.rule != claim.rule:
         return
@@ -197,7 +196,7 @@ def _tried(claim: Claim, tier: str) -> list[str]:
         if claim.expected == "SUPPORTED" and not claim.exploratory:
             claim.rule.decidable(points, claim.predict)
     except UNTENABLE as error:
-        return [f"{tier} grid: {error}"]  # its controls predict by the same formula
+        return [f"{tier} grid: {error}"]  # controls would fail likewise
     for control in claim.controls:
         try:
             wrong = control.planted(claim)

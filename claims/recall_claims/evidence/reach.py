@@ -1,6 +1,6 @@
 """Functions developed here that a function may call, and seeds fixed in them.
 
-They are read from the names in compiled code, so that too many may be found, seldom too few.
+We read them from names in compiled code, which may find too many, and seldom too few.
 """
 
 import dis
@@ -19,11 +19,11 @@ SEEDED = (
     *("manual_seed", "Random", "seed"),
 )
 IDLE = ("PUSH_NULL", "PRECALL", "KW_NAMES", "CACHE", "NOP")
-"""Bytecode instructions that do not describe an argument."""
+"""Bytecode instructions that load no argument."""
 
 
 def reached(*starts: Any) -> set[types.FunctionType]:
-    """Functions, and all that they may call."""
+    """Return the functions that calling these values may begin, and all that they may call."""
     found, waiting = set[types.FunctionType](), [f for start in starts for f in _within(start)]
     while waiting:
         current = waiting.pop()
@@ -34,16 +34,14 @@ def reached(*starts: Any) -> set[types.FunctionType]:
 
 
 def names(function: types.FunctionType) -> set[tuple[str, str]]:
-    """Return the names of a function, and the names of its module that it uses, each with the
-    module.
-    """
+    """Return a function's own name and the names that it uses, each with its module."""
     home = function.__module__
     top = function.__qualname__.partition(".")[0]
     return {(home, name) for name in (top, *_names(function.__code__))}
 
 
 def fixed_seeds(start: Callable[..., Any]) -> list[str]:
-    """Find where this function, or one that it calls, makes a generator from a fixed seed."""
+    """List the lines, here or in called functions, that make a generator from a fixed seed."""
     told = (
         f"{function.__module__}, line {line}"
         for function in reached(start)
@@ -65,13 +63,13 @@ def _called(function: types.FunctionType) -> tuple[types.FunctionType, ...]:
     for cell in function.__closure__ or ():
         try:
             values.append(cell.cell_contents)
-        except ValueError:  # it is empty yet
+        except ValueError:  # the variable has no value yet
             continue
     return tuple(found for value in values for found in _within(value))
 
 
 def _within(value: Any) -> Iterator[types.FunctionType]:
-    """The functions developed here, and not in this library, that calling a value may begin."""
+    """Yield functions developed here, outside this library, that calling a value may begin."""
     if isinstance(value, On | partial):
         value = value.law if isinstance(value, On) else value.func
     values = vars(value).values() if isinstance(value, type) else (value,)
@@ -92,7 +90,7 @@ def _names(code: types.CodeType) -> frozenset[str]:
 @cache
 def _fixed(function: types.FunctionType) -> tuple[int, ...]:
     codes = [function.__code__]
-    for code in codes:  # which grows by those within
+    for code in codes:  # the list grows by nested functions
         codes += (c for c in code.co_consts if isinstance(c, types.CodeType))
     return tuple(line for code in codes for line in _seeds(code, function.__globals__))
 

@@ -1,15 +1,15 @@
 """Check that replicates are independent, and the same when drawn again.
 
-A rule believes that each replicate follows from its own generator and from nothing else. A function
-that draws a bias from `block.rngs[0]` for all, divides by the mean of its block, reads `np.random`,
-or remembers an earlier call breaks that, and error probabilities with it. So pairs of replicates of
-the first block in a claim's cheapest cell are simulated again; where workers are other processes,
-one pair in the controller too. A batch of another size rounds otherwise, and may break a tie. So a
-replicate that differs is tried among strangers, in a block of the same size with other draws in all
-other places: any difference beyond rounding is a fault. Of all cells, blocks are compared after the
-last look: those that share something differ by more than replicates can.
+A rule assumes that each replicate depends only on its own generator. A function breaks this, and
+the error probabilities, if it draws a bias from `block.rngs[0]` for all replicates, divides by the
+mean of its block, reads `np.random`, or remembers an earlier call. So we simulate pairs of
+replicates again, from the first block in a claim's cheapest cell; if workers are other processes,
+one pair in the controller too. A batch of another size rounds differently, and may break a tie. So
+we try a replicate that differs among strangers: in a block of the same size, where all others have
+other draws. There, any difference beyond rounding is a fault. After the last look we compare blocks
+in every cell: blocks whose replicates share something differ too much.
 
-What passes may still be wrong: a rare event that no replicate shows cannot be seen.
+Faults may remain: nobody sees a rare event that no replicate shows.
 """
 
 from __future__ import annotations
@@ -27,27 +27,26 @@ from recall_claims.judge.rules import Identity, Sample
 from recall_claims.model.cell import Cell
 
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
-"""Rounding tolerance, as a share of the largest figure. Products round by the size of their batch,
+"""Rounding tolerance, as a share of the largest figure. Rounding depends on the size of a batch,
 and later steps enlarge the error. Figures that replicates share by mistake differ by more."""
 TRIED = 10
-"""Number of pairs to simulate again; a pair that shares only a sign shows it in half of all cases.
-"""
+"""Number of pairs to simulate again; a pair reveals a shared sign in only half of all cases."""
 LEAST = 2
-"""Least number of pairs to simulate again, and number of sets of strangers."""
+"""Least number of pairs to simulate again, and number of sets of strangers for each."""
 CHEAP = 0.2
-"""Processor seconds for further pairs, or a tenth of their block's if that is more."""
+"""Processor seconds for further pairs, or a tenth of their block's time if that is more."""
 
 Figures = Mapping[str, Array]
 Draw = Callable[[Sequence[int]], Figures | None]
-"""Simulates the replicates of these indices together; None if memory does not suffice.
+"""Function that simulates the replicates of these indices together; None if memory is too small.
 
-An index beyond the block means a stranger, a replicate with other draws.
+An index beyond the block means a stranger: a replicate with other draws.
 """
 OWN = "let every replicate draw from its own generator in block.rngs, and from nothing else"
 
 
 def cheapest(cells: Sequence[Cell]) -> Cell:
-    """The cell of the smallest sizes."""
+    """Return the cell with the smallest product of sizes."""
 
     def size(cell: Cell) -> float:
         return math.prod(max(1.0, abs(v)) for v in cell.values() if isinstance(v, int | float))
@@ -59,8 +58,8 @@ def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | Non
     """Return why a verdict cannot use a block's replicates; None if it can.
 
     Args:
-        seconds: of a processor, that the block took.
-        draw: simulates some of its replicates again.
+        seconds: processor time that the block took.
+        draw: simulates some of the block's replicates again.
     """
     count = next(iter(block.values())).size
     until = time.process_time() + max(CHEAP, seconds / 10)
@@ -88,7 +87,7 @@ def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | Non
 
 
 def pairs(count: int) -> Iterator[tuple[int, int]]:
-    """Pairs of indices of a block, the middle first, without index 0, which others may share.
+    """Yield pairs of indices from the middle of a block on, without 0, whose draws others may use.
 
     >>> list(pairs(4))
     [(3, 1), (1, 2), (2, 3)]
@@ -99,7 +98,7 @@ def pairs(count: int) -> Iterator[tuple[int, int]]:
 
 
 def among_strangers(index: int, count: int, number: int) -> list[int]:
-    """A replicate of a block at another place, among strangers; `number` selects the set.
+    """Move a replicate to another place, among strangers; `number` selects the strangers.
 
     >>> among_strangers(1, 4, 0)
     [7, 6, 1, 5]
@@ -111,10 +110,10 @@ def among_strangers(index: int, count: int, number: int) -> list[int]:
 def differing(
     claim: Claim, block: Figures, indices: Sequence[int], found: Figures | None
 ) -> list[int]:
-    """Simulate replicates again; return those whose figures differ from `found`.
+    """Return the indices whose figures in the block differ from `found`, simulated again.
 
-    Rounding does not count, whether the floating-point type's or the rounding that an identity
-    measures. Nor does a lack of memory.
+    Rounding does not count: neither the floating-point type's, nor an identity's tolerance. None
+    differ if memory was too small (`found` is None).
     """
     count = next(iter(block.values())).size
     own = [(n, index) for n, index in enumerate(indices) if index < count]
@@ -138,16 +137,16 @@ def _slack(claim: Claim, block: Figures) -> float:
 def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> str | None:
     """Return a complaint if replicates of a block have more in common than independent ones.
 
-    If replicates are independent, all orders of a cell's values are equally probable. Then blocks
-    draw from its values above the mean without replacement. A bet that their numbers vary more than
-    that (as a beta-binomial law) wins 1/level with probability at most the level. And two blocks
-    hold equal values in one order with probability prod(m!) / size!, where m counts how often each
-    value occurs. Both tests are exact.
+    If replicates are independent, all orders of a cell's values are equally probable. Then the
+    number of values above the mean in each block follows draws without replacement. A bet that
+    these numbers vary more (by a beta-binomial law) wins 1/level with probability at most the
+    level. Two blocks have equal values in the same order with probability prod(m!) / size!, where m
+    counts how often each value occurs. Both tests are exact.
 
     Args:
-        evidence: of one look.
-        size: of a block.
-        level: probability of saying something of independent replicates.
+        evidence: evidence of one look.
+        size: replicates per block.
+        level: probability of a complaint about independent replicates.
     """
     observed = [(s.cell.id, n, v) for s in evidence for n, v in s.observations.items() if v.size]
     for cell, name, values in () if isinstance(claim.rule.method, Deterministic) else observed:
@@ -169,7 +168,7 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
 
 def _log_wealth(ones: Array, size: int) -> float:
     """Return the log wealth of bets that counts of ones vary more than draws without
-    replacement."""
+    replacement do."""
     share = ones.mean() / size
     excess = ((ones - size * share) ** 2).mean()
     if excess <= size * share * (1 - share) or ones.size < 2:  # nothing to win
@@ -183,7 +182,7 @@ def _log_wealth(ones: Array, size: int) -> float:
 
 
 def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
-    """Return a complaint if nothing varies at the first look, so that a t interval has no width."""
+    """Return a complaint if values do not vary at the first look: a t interval has no width."""
     observed = [values for sample in evidence for values in sample.observations.values()]
     if not isinstance(claim.rule.method, Student) or any(np.ptp(values) for values in observed):
         return None
@@ -195,7 +194,7 @@ def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
 
 
 def heavy(claim: Claim, evidence: Sequence[Sample]) -> str:
-    """Return a complaint if one value outweighs all others, so that a t interval means nothing."""
+    """Return a complaint if one value outweighs all others: a t interval then means nothing."""
     for sample in evidence if isinstance(claim.rule.method, Student) else ():
         for name, values in sample.observations.items():
             squares = (values - values.mean()) ** 2

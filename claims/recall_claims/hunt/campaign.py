@@ -1,4 +1,4 @@
-"""Give each claim its turns, and judge what the searches find on fresh evidence."""
+"""Give each claim its turns, and judge the violations found on fresh evidence."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Confirmation:
     """A violation, judged on fresh evidence at its own error probability.
 
     Attributes:
-        number: of the confirmation, over all claims and runs of the ledger.
-        probe: of the shrunk point.
-        outcome: of judging it; None if an earlier run did.
+        number: the confirmation's number, over all claims and runs of the ledger.
+        probe: probe of the shrunk point.
+        outcome: outcome at this point; None if an earlier run judged it.
     """
 
     number: int
@@ -47,11 +47,11 @@ class Trail:
 
     Attributes:
         why_not: why it cannot be hunted, or "".
-        probes: all that are known, by key.
-        confirmation: of the violation that was found, if one was.
+        probes: all known probes, by key.
+        confirmation: the confirmed violation, if there is one.
         exhausted: whether every point of its regime has been tried.
-        cornered: whether every corner of it has.
-        refused: points at which theory or simulation broke down, by what was said.
+        cornered: whether every corner of the regime has been tried.
+        refused: number of points at which theory or simulation failed, by error message.
     """
 
     claim: Claim
@@ -66,7 +66,7 @@ class Trail:
 
     @property
     def worst(self) -> Probe | None:
-        """The point with the largest discrepancy."""
+        """The probe with the largest discrepancy."""
         return max(self.probes.values(), key=lambda probe: probe.discrepancy, default=None)
 
     @property
@@ -105,16 +105,16 @@ def hunt(
 ) -> list[Trail]:
     """Search the regimes of claims in rounds, a turn on a worker each, until the time is up.
 
-    A claim whose violation is not shrunk yet has the next turn; once it is, it is confirmed at
-    once. The searches cost no error probability; the j-th confirmation of the ledger has
+    A claim whose violation is not shrunk yet has the next turn. A shrunk violation is judged again
+    at once. Searches use no error probability; the ledger's j-th confirmation uses
     `hunt_tables.alpha_of(j)`.
 
     Args:
-        claims: those to hunt; one that cannot be has a trail that says why.
-        ledger: where probes and confirmations are kept.
-        seconds: to hunt for; a turn that has begun is finished.
-        workers: turns at a time, of as many claims.
-        clock: that the seconds are of; another one says what a shared machine gave.
+        claims: claims to hunt; the trail of an unsuitable claim says why.
+        ledger: ledger that keeps probes and confirmations.
+        seconds: time for the hunt; turns that have begun are finished.
+        workers: largest number of claims that have a turn at the same time.
+        clock: clock for these seconds, such as one of processor time on a shared machine.
     """
     end = clock() + seconds
     tables = HuntTables(ledger, settings.seed)
@@ -159,7 +159,7 @@ def hunt(
 
 
 def _trail(claim: Claim, tables: HuntTables) -> Trail:
-    """Return the known probes of a claim's present declaration and predictions."""
+    """Begin a trail with the known probes of a claim's present declaration and predictions."""
     trail = Trail(claim, why_not_hunted(claim))
     if trail.why_not:
         return trail
@@ -172,7 +172,7 @@ def _trail(claim: Claim, tables: HuntTables) -> Trail:
 
 
 def _key(claim: Claim, probe: Probe) -> str:
-    """The probe's key, or "" if the present regime has no such point."""
+    """Return the probe's present key, or "" if the present regime lacks the point."""
     assert claim.regime is not None
     point = Cell(**probe.point)
     try:
@@ -203,8 +203,8 @@ def _confirm(
 ) -> None:
     """Judge a shrunk violation on fresh evidence, once and for all.
 
-    A violation by t has to be confirmed twice, each time on fresh evidence at the whole level. On
-    skewed data t errs more often than its level says; erring twice has the square of that
+    A violation by t must be confirmed twice, each time on fresh evidence at the whole level. On
+    skewed data t errs more often than its level says, but twice only with the square of that
     probability.
     """
     claim = trail.claim
@@ -226,7 +226,7 @@ def _confirm(
     if verdict is Verdict.REFUTED:
         trail.confirmation = Confirmation(number, probe, outcome)
         return
-    # Whatever the verdict, a search is not to ask there again.
+    # Marks the point as settled, whatever the verdict, so that no search tries it again.
     settled = replace(probe, verdict=Verdict.SUPPORTED)
     trail.probes[probe.key] = settled
     tables.keep(claim.id, _code(claim), settled)

@@ -1,8 +1,8 @@
 """The corners of a regime, where a formula fails first.
 
-A corner is where two sizes, or ratios of sizes, are at their ends together, as far as the regime
-goes. Examples are the fewest dimensions with the most samples, or the most samples per dimension
-with the narrowest layer.
+At a corner two sizes, or ratios of sizes, are as small or as large as the regime allows. Examples
+are the fewest dimensions with the most samples, or the most samples per dimension with the
+narrowest layer.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from recall_claims.model.regime import Regime
 DRAWN = 256
 """Number of random starting points of climbs, in addition to the ends of all ranges."""
 STRIDES = (1, 4)
-"""Steps of a range by which sizes move in a climb; they also jump to its ends."""
+"""Number of steps of a range by which a climb moves a size; it also jumps to the range's ends."""
 Place = tuple[int, ...]
-"""A point, as the step of each size in its range."""
+"""A point: the index of each size among the steps of its range."""
 
 
 def corners(regime: Regime, reachable: Callable[[Cell], bool], random: Random) -> Iterator[Cell]:
-    """The corners of the reachable part of a regime, for each kind of cell.
+    """Yield the corners of the reachable part of a regime, for each kind of cell.
 
-    Sizes are parameters whose values are positive numbers; all others separate kinds of cells.
-    Where ends leave other sizes open, these are at the first values of their ranges. Corners are
-    found by climbing on the steps of the ranges, so that one or the other may be missed.
+    Sizes are parameters whose values are positive numbers; other parameters separate kinds of
+    cells. Sizes that a corner leaves open take the first values of their ranges. The search climbs
+    on the steps of the ranges, so it may miss some corners.
     """
     steps = {name: values.steps for name, values in regime.ranges.items()}
     sizes = {
@@ -48,7 +48,7 @@ def corners(regime: Regime, reachable: Callable[[Cell], bool], random: Random) -
         def lies(place: Place, cell: Callable[[Place], Cell] = cell) -> bool:
             try:
                 return regime.admits(cell(place)) and reachable(cell(place))
-            except (ArithmeticError, ValueError):  # of a theory that gives no number there
+            except (ArithmeticError, ValueError):  # the theory gives no number there
                 return False
 
         yield from map(cell, _vertices(logs, lies, random))
@@ -59,7 +59,7 @@ def _is_size(value: object) -> bool:
 
 
 def directions(count: int) -> list[Place]:
-    """Signed sums of any two of so many sizes' logarithms and their differences."""
+    """Return directions of a climb: sizes' logarithms, their differences, and sums of any two."""
     units = _units(count)
     ratios = [_sum(a, b, -1) for a, b in itertools.combinations(units, 2)]
     ends = [*units, *ratios]
@@ -80,7 +80,7 @@ def _sum(a: Place, b: Place, sign: int) -> Place:
 def _vertices(
     ranges: Sequence[Sequence[float]], lies: Callable[[Place], bool], random: Random
 ) -> Iterator[Place]:
-    """The points of a regime that are furthest in some direction."""
+    """Yield the points of a regime that are furthest in some direction."""
     known: dict[Place, bool] = {}
 
     def inside(place: Place) -> bool:
@@ -112,7 +112,7 @@ def _vertices(
 
 
 def _moves(lengths: Sequence[int]) -> list[Place]:
-    """Changes of one size, or of two, by a few steps or to an end."""
+    """Return the moves of a climb: one size, or two, by a few steps or to an end."""
     by = [sign * n for n in (*STRIDES, max(lengths, default=1)) for sign in (1, -1)]
     units = _units(len(lengths))
     single = [tuple(n * u for u in unit) for unit in units for n in by]

@@ -20,15 +20,15 @@ from recall_claims.model.region import Verdict, judge
 
 TIER = "hunt"
 LEVEL = 1e-6
-"""Level at which a probe takes a point for a violation. It is stricter than a first confirmation: a
-search for the smallest failing point selects points with lucky evidence."""
+"""Level at which a probe takes a point for a violation. It is stricter than the first
+confirmation's, because a search for the smallest failing point selects lucky evidence."""
 DOUBT = 0.16
 """Level of the bounds that guide a climb, about one standard error wide."""
 BLOCK, DOUBLINGS = 16, 10
 MORE_LOOKS = 2
 """Extra looks of a confirmation, as bets need more replicates than t bounds."""
 SECONDS = 3.0
-"""Processor time, in seconds, after which a probe draws no more."""
+"""Processor time after which a probe stops, in seconds."""
 ERRORS = 4.9
 """Distance from an edge, in standard errors, at which LEVEL is reached."""
 
@@ -39,11 +39,11 @@ def trials(claim: Claim) -> tuple[str, ...]:
 
 
 def alone(claim: Claim, point: Cell) -> Claim:
-    """The claim at one point of its regime, without controls.
+    """Return the claim at one point of its regime, without controls.
 
     Raises:
-        ClaimError: its rule judges cells together, or is impossible there.
-        ValueError: its theory gives no number there.
+        ClaimError: the claim's rule judges cells together, or is impossible there.
+        ValueError: the theory gives no number there.
     """
     cells = claim.rule.alone(point, claim.predict)
     claim.rule.check(cells, claim.predict)
@@ -59,15 +59,15 @@ def alone(claim: Claim, point: Cell) -> Claim:
 
 
 def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float = SECONDS) -> Probe:
-    """Draw until the point fails at LEVEL, its estimate is inside, or time or replicates run out.
+    """Simulate until the point fails at LEVEL, the estimate is inside, or time or replicates end.
 
-    The search gives up if ``patience`` seconds of draws could not resolve the distance between the
-    region and the estimate, even one standard error farther out. The draws depend on the seed,
-    the claim and the point alone.
+    The probe gives up if ``patience`` seconds could not resolve the distance between region and
+    estimate, even one standard error farther out. The draws depend only on the seed, the claim and
+    the point.
 
     Raises:
-        ClaimError, ValueError: as of `alone`.
-        SimulationError: as of `simulate`.
+        ClaimError, ValueError: as for `alone`.
+        SimulationError: as for `simulate`.
     """
     one = alone(claim, point)
     quick = _quick(one.rule)
@@ -76,14 +76,14 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
 
     def decided(evidence: tuple[Sample, ...], _: _Seen | None) -> _Seen:
         parts = quick.components(evidence, one.predict, LEVEL)
-        # 0 where test sizes show only that an estimate is not inside.
+        # 0 if test sizes give no estimate.
         outside = max(
             0.0 if math.isnan(p.estimate) else p.region.distance(p.estimate, p.estimate)
             for p in parts
         )
         verdict = judge(parts)
         discrepancy = quick.discrepancy(evidence, one.predict, DOUBT)
-        if discrepancy == -math.inf:  # values that do not vary
+        if discrepancy == -math.inf:  # values do not vary
             discrepancy = outside
         error = max(outside - discrepancy, 0.0)
         spent = time.process_time() - begin
@@ -105,17 +105,17 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
 
 @dataclass(frozen=True)
 class _Seen:
-    """A probe so far, and the cells whose further replicates would show more."""
+    """A probe so far, and the cells that need more replicates."""
 
     probe: Probe
     open_cells: tuple[str, ...]
 
 
 def _quick(rule: Rule) -> Rule:
-    """The rule with approximate bounds that work for few replicates."""
+    """Return the rule with approximate bounds, which need few replicates."""
     fields = {field.name for field in dataclasses.fields(rule)}
     if "method" in fields and isinstance(rule.method, Betting):
-        # Types know no field that only some rules have.
+        # The type `Rule` lacks this field, which only some rules have.
         return replace(rule, method=Student(spent=1.0))  # type: ignore[call-arg]
     return rule
 
@@ -129,6 +129,6 @@ def task(
     stream: str = TIER,
     replicates: int = BLOCK,
 ) -> Task:
-    """Return the task that simulates a block outside any run, on the named stream."""
+    """Return a task to simulate a block outside any run, from the named stream."""
     given = replace(claim, replicates={TIER: (replicates, replicates)}, block={})
     return task_of(Prepared(given, stream), Settings(TIER, seed, device), cell, block)

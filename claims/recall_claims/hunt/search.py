@@ -1,8 +1,8 @@
-"""Search one claim's regime for a while: what a worker process does.
+"""Search one claim's regime for some seconds, in a worker process.
 
-A small regime is tried point by point. In a large one its corners are tried first, then some points
-are drawn, then neighbours of the best points of all turns are tried, and so on. Once a violation is
-found it is shrunk, parameter by parameter, towards the first values of its ranges.
+A search tries every point of a small regime. In a large regime it first tries the corners, then
+random points, then neighbours of the best points of all turns, and so on. A violation is shrunk,
+parameter by parameter, towards the first values of the ranges.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from recall_claims.model.cell import Cell
 from recall_claims.model.region import Verdict
 
 DRAWN, TRIES = 10, 200
-"""Number of new points to draw at a time, and of draws at most, as many may miss the regime."""
+"""New points to draw at a time, and largest number of draws for them: many miss the regime."""
 BEST, NEIGHBOURS = 8, 20
-"""Best points of all turns that are climbed from, and how many of their neighbours are tried after
-those that were drawn."""
+"""Number of best points of all turns to climb from, and of their neighbours to try after each
+round of random points."""
 PATIENCE = 1.0
-"""Seconds of a claim's first probes, doubled every five turns up to SECONDS: cheap points come
-first. A probe that shrinks a violation, or looks at scarce evidence again, has all of them."""
+"""Seconds for each of a claim's first probes, doubled every five turns up to SECONDS: cheap points
+come first. A probe that shrinks a violation, or repeats one of scarce evidence, has SECONDS."""
 SMALL = 512
-"""Largest number of points of a regime that is tried completely."""
+"""Largest number of points of a regime whose points are all tried."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class Turn:
     """Turn of a worker: a claim to search, and for how many seconds.
 
     Attributes:
-        number: of earlier turns in this hunt.
+        number: number of the claim's earlier turns in this hunt.
         known: earlier probes, by key. Their number and the turn's number name the stream of random
             numbers, so every turn draws other points.
-        cornered: whether all corners are among them.
+        cornered: whether earlier turns have tried all corners.
     """
 
     module: str
@@ -60,12 +60,12 @@ class Turn:
 
 @dataclass(frozen=True)
 class Catch:
-    """Results of a search: probes, a violation, and what was exhausted.
+    """Results of a turn: probes, perhaps a violation, and which parts were exhausted.
 
     Attributes:
-        probes: of points that were not known.
-        violation: the smallest point that is taken for a violation, if there is one.
-        shrunk: whether no parameter of it can be one step simpler.
+        probes: probes of points not known before.
+        violation: the smallest point taken for a violation, if there is one.
+        shrunk: whether no parameter of the violation can be one step simpler.
         exhausted: whether every point of the regime has been tried.
         cornered: whether every corner has been tried.
         refused: number of points at which theory or simulation failed, by error message.
@@ -94,7 +94,7 @@ def search(turn: Turn) -> Catch:
     cornered = turn.cornered
     try:
         if searched.violation is not None:
-            pass  # of an earlier turn, to be shrunk
+            pass  # an earlier turn found it: only shrink it
         elif math.prod(len(values.steps) for values in searched.regime.ranges.values()) <= SMALL:
             exhausted = not searched.everywhere(random)
         elif turn.cornered or not searched.corners(random):
@@ -128,12 +128,12 @@ class _Search:
         self._end = time.monotonic() + turn.seconds
 
     def _height(self, one: Probe) -> float:
-        """Sum of distances of parameters from their first values, in lengths of their ranges."""
+        """Add up the parameters' distances from their first values, in lengths of the ranges."""
         ranges = self.regime.ranges.items()
         return sum(values.steps.index(one.point[n]) / len(values.steps) for n, values in ranges)
 
     def everywhere(self, random: Random) -> bool:
-        """Try every point, in a random order; whether a violation is found."""
+        """Try every point, in random order; return whether a violation is found."""
         ranges = self.regime.ranges
         every = list(itertools.product(*(values.steps for values in ranges.values())))
         random.shuffle(every)
@@ -146,7 +146,7 @@ class _Search:
         return any(point not in known and self._fails(point) for point in found)
 
     def draw(self, random: Random) -> bool:
-        """Try points drawn from the ranges; whether a violation is found."""
+        """Try random points of the ranges; return whether a violation is found."""
         enough, ranges = len(self.probes) + DRAWN, self.regime.ranges.items()
         for _ in range(TRIES):
             if self._fails(Cell(**{name: random.choice(v.steps) for name, v in ranges})):
@@ -156,9 +156,9 @@ class _Search:
         return False
 
     def climb(self, random: Random) -> bool:
-        """Try neighbours of the best points; whether a violation is found.
+        """Try neighbours of the best points; return whether a violation is found.
 
-        Of the best, those whose evidence is scarce are asked for more first: luck puts them there.
+        A best point with scarce evidence first gets more, since it may owe its place to luck.
         """
         ranges = self.regime.ranges
         for _ in range(NEIGHBOURS):
@@ -197,7 +197,7 @@ class _Search:
             )
 
     def leave_in_time(self) -> None:
-        """Raises: TimeIsUp: it is."""
+        """Raise TimeIsUp after the turn's end."""
         if time.monotonic() > self._end:
             raise TimeIsUp
 
@@ -209,7 +209,7 @@ class _Search:
         return True
 
     def _probed(self, point: Cell, patience: float) -> Probe | None:
-        """Evidence at a point; None outside the regime or if something breaks down."""
+        """Probe a point; None outside the regime, or if theory or simulation fails."""
         turn = self.turn
         try:
             if not reachable(self.claim, point):
@@ -217,7 +217,7 @@ class _Search:
             one = alone(self.claim, point)
             key = registration(one, TIER)
             known = self.probes.get(key, turn.known.get(key))
-            # All the patience there is, where a probe has not had it, may show more.
+            # A probe that had less than the full patience may show more with it.
             more = known is None or known.patience < patience == SECONDS
             if known is not None and not (more and known.verdict is Verdict.INCONCLUSIVE):
                 return known
@@ -233,10 +233,10 @@ class _Search:
 def reachable(claim: Claim, point: Cell, *, cheap: bool = True) -> bool:
     """Whether the cells that judge a point lie in the regime, and are cheap enough.
 
-    Test sizes may lie outside it: the theorem says at which of them a rate is critical.
+    Test sizes may lie outside the regime: the theorem says at which size a rate is critical.
 
     Raises:
-        ClaimError, ValueError: as of `alone`.
+        ClaimError, ValueError: as for `alone`.
     """
     assert claim.regime is not None
     scans = hasattr(claim.rule, "scan")

@@ -17,8 +17,8 @@ MOST = 2**30
 def factor_to_decide(components: Sequence[Component]) -> float:
     """Return the multiple of the pilot's replicates that decides the claim, to 1 per cent.
 
-    That many, intervals of the pilot's estimates are inside their regions, or one is disjoint from
-    its region. The region is the resolution wanted of a claim; controls may need more.
+    With so many, all intervals around the pilot's estimates would lie inside their regions, or one
+    would be disjoint from its region. Controls may need more.
 
     Raises:
         ClaimError: the pilot's intervals are not finite, or no amount of data decides, because an
@@ -46,8 +46,8 @@ def factor_to_decide(components: Sequence[Component]) -> float:
 def if_right(part: Component) -> Component:
     """Move a pilot's component to the middle of its region, as far as half its interval allows.
 
-    That is where a theory that holds expects it: a pilot's estimate, by chance near an edge, would
-    ask for a hundred times the replicates. One without a middle stays where it is.
+    A theory that holds expects the estimate there: a pilot's estimate that chance puts near an edge
+    would ask for a hundred times the replicates. Without a middle, the component stays as it is.
     """
     middle, at = (part.region.low + part.region.high) / 2, part.estimate
     if not (math.isfinite(middle) and math.isfinite(at)):

@@ -1,7 +1,7 @@
 """Bounds for the mean of a cell's replicates: by betting, by a t interval, or without chance.
 
-Each method gives an interval whose two ends each miss the mean with probability at most alpha. The
-methods differ in what that rests on:
+Each method gives an interval whose two ends each miss the mean with probability at most alpha, by
+different arguments:
 
 * `Betting` is exact for observables of a declared range, at every number of replicates, and at all
   looks at once;
@@ -30,15 +30,14 @@ Array = npt.NDArray[np.float64]
 T = TypeVar("T")
 
 STAKES = np.append(np.geomspace(0.01, 0.9, 12), 1.0)
-"""Shares of the wealth that bets risk, as in Betting's mixture."""
+"""Stakes: the shares of wealth that the bets of Betting's mixture risk."""
 PARTS = np.append(np.full(12, 0.75 / 12), 0.25)
-"""Part of the wealth that each stake has. Wealth that is staked whole is lost with a single
-replicate against it. It wins where all agree, and costs log(4/3) elsewhere, 2 per cent of the
-replicates."""
+"""Part of the initial wealth behind each stake. The whole stake loses its part with one replicate
+against it. It wins most if all agree, and else costs log(4/3), 2 per cent of the replicates."""
 
 MANY = 2**14
-"""Values from which on those that agree to 2^-10 are counted together; also, how many have the
-logarithms of all stakes held at once, 3 MB."""
+"""Number of values above which values that agree to 2^-10 are counted together; also, how many
+values have the logarithms of all stakes in memory at once, 3 MB."""
 
 
 ROUNDINGS = 64
@@ -46,7 +45,7 @@ ROUNDINGS = 64
 
 
 def rounding(values: Array) -> float:
-    """Relative rounding error of values; larger if all of them are numbers of float32."""
+    """Return the relative rounding error of values; larger if all are float32 numbers."""
     with np.errstate(over="ignore"):
         single = bool(np.all(values.astype(np.float32) == values))
     return ROUNDINGS * float(np.finfo(np.float32 if single else np.float64).eps)
@@ -56,14 +55,14 @@ class Method(ABC):
     """A way to bound a mean."""
 
     exact: ClassVar[bool] = False
-    """Whether an interval misses as rarely as it says at any number of replicates."""
+    """Whether alpha bounds the misses of an interval at any number of replicates."""
     anytime: ClassVar[bool] = True
-    """Whether an exact method stays so at all looks at once, so that looks share no alpha."""
+    """Whether an exact method is exact at all looks together, so that looks do not share alpha."""
     guarantee: ClassVar[str] = "By a method of its own, which does not say what it rests on."
 
     @abstractmethod
     def bounds(self, values: Array, alpha: float) -> Interval:
-        """An interval whose ends each miss the mean with probability at most alpha.
+        """Bound the mean: each end of the interval misses it with probability at most alpha.
 
         Args:
             values: independent replicates, shape (replicates,).
@@ -71,15 +70,15 @@ class Method(ABC):
         """
 
     def within(self, values: Array) -> Array:
-        """Return the values, without rounding beyond the range that the method declares."""
+        """Return the values, clipped if rounding puts them beyond the method's range."""
         return values
 
     def of_mean(self, maps: Sequence[Callable[[float], float]]) -> Method:
-        """The method for the average of as many observables, each sent through an affine map."""
+        """Return the method for an average of observables, each sent through an affine map."""
         return self
 
     def of_difference(self) -> Method:
-        """The method for the difference of two observables."""
+        """Return the method for the difference of two observables."""
         return self
 
 
@@ -87,19 +86,19 @@ class Method(ABC):
 class Betting(Method):
     """Test by betting for an observable in [low, high], exact at every look.
 
-    Scale X to [0, 1]. If the mean is at most m, then the wealth prod_i (1 + c (X_i/m - 1)) of a
-    bettor on more is a nonnegative supermartingale for every stake c in [0, 1]. So is an average,
-    of which a quarter has c = 1 and equal parts have 12 stakes from 0.01 to 0.9. That it ever
-    reaches 1/alpha has probability at most alpha (Ville's inequality). The lower bound is the
-    largest m that loses so; the upper one is the lower one of 1 - X (I. Waudby-Smith and A. Ramdas,
+    Scale X to [0, 1]. If the mean is at most m, then somebody who bets on more has the wealth
+    prod_i (1 + c (X_i/m - 1)), a nonnegative supermartingale for every stake c in [0, 1]. So is an
+    average, where c = 1 has a quarter, and 12 stakes from 0.01 to 0.9 share the rest equally. It
+    ever reaches 1/alpha with probability at most alpha (Ville's inequality). The lower bound is the
+    largest m rejected so; the upper bound is that for 1 - X (I. Waudby-Smith and A. Ramdas,
     "Estimating means of bounded random variables by betting", J. R. Statist. Soc. B 86, 1, 2024).
     The wealth does not depend on the order of the data.
 
-    Of more than 2^14 values, values that agree to 2^-10 are counted together. The wealth loses what
-    that could gain, so the test stays exact; a bound loses some 1e-7 of itself.
+    Of more than 2^14 values, values that agree to 2^-10 are counted together. The wealth is reduced
+    by the most that this can gain, so the test stays exact; a bound changes by 1e-7 of itself.
 
     At mean mu no exact test rejects m before ln(1/alpha) / ln(mu/m) replicates, whatever the
-    variance: that is the price of exactness.
+    variance: this is the price of exactness.
 
     Raises:
         ClaimError: the range is empty, or an observation leaves it.
@@ -124,9 +123,9 @@ class Betting(Method):
         return Interval(self.low + span * below, self.high - span * above)
 
     def log_wealths(self, values: Array, mean: float) -> tuple[float, float]:
-        """Log wealths of bets that the mean is above this value, and below it.
+        """Log wealths of bets that the mean is above `mean`, and below it.
 
-        The mean is shown to be above it at the level alpha when the first reaches log(1/alpha).
+        At level alpha, a log wealth of log(1/alpha) shows that its bet is right.
         """
         return _log_wealths(self._scaled(values), (mean - self.low) / (self.high - self.low))
 
@@ -158,20 +157,20 @@ class Betting(Method):
 class Student(Method):
     """The union of Student's t interval and Hall's, at a part of the nominal level.
 
-    `spent` is that part; where values are few and skewed, it has to be smaller for the interval to
-    err as rarely as stated.
+    `spent` is this part; the fewer and more skewed the values, the smaller it must be, so that the
+    interval errs no more often than stated.
 
-    On skewed data a t interval misses on one side far more often than a small alpha says. For 128
-    values of chi-squared data of 1 degree of freedom and alpha = 1e-5 it is 60 times as often.
-    Hall's transformation T + c T^2/3 + c^2 T^3/27 + c/6 of the t statistic, c = skewness / sqrt(n),
+    On skewed data a t interval misses on one side far more often than a small alpha says: 60 times
+    as often for 128 chi-squared values of 1 degree of freedom and alpha = 1e-5. Hall's
+    transformation T + c T^2/3 + c^2 T^3/27 + c/6 of the t statistic, c = skewness / sqrt(n),
     removes the skewness to second order and is invertible (P. Hall, "On the removal of skewness by
-    transformation", J. R. Statist. Soc. B 54, 221, 1992). The join of the two is never narrower
-    than the t interval.
+    transformation", J. R. Statist. Soc. B 54, 221, 1992). The union of the two intervals is never
+    narrower than the t interval.
 
-    Fewer than two values, or values that do not vary, show nothing: the interval is the whole line.
-    Nor do values of which one outweighs the others, as where a variance is infinite: none may have
-    more than `heaviest` of the sum of squared deviations. Of 20,000 samples of 256 exponential
-    values 8 had one that did, of 1,024 squared normal ones 25, of 1,024 Cauchy ones 97 per cent.
+    The interval is the whole line for fewer than two values, for values that do not vary, and if
+    one value has more than `heaviest` of the sum of squared deviations, as with infinite variance.
+    Among 20,000 samples, 8 of 256 exponential values had such a value, 25 of 1,024 squared normal
+    values, and 97 per cent of 1,024 Cauchy values.
 
     Raises:
         ClaimError: the cubes of the values' differences are too small or too large to be added.
@@ -192,7 +191,7 @@ class Student(Method):
         count = values.size
         if count < 2 or (spread := float(np.ptp(values))) <= 1e-12 * np.abs(values).max():
             return EVERYTHING
-        if math.isnan(spread):  # a function of means that is not defined where they are
+        if math.isnan(spread):  # a function of means is undefined there
             return EVERYTHING
         if not 1e-90 < spread < 1e90:
             raise ClaimError(
@@ -216,17 +215,17 @@ class Student(Method):
 
 
 def heaviest(count: int) -> float:
-    """Largest share of the squared deviations that one of `count` values may have under t."""
+    """Largest share of the sum of squared deviations that t allows one of `count` values."""
     return max(0.2, 6.4 / math.sqrt(count))
 
 
 def student_quantiles(count: int, skewness: Any, level: float) -> tuple[Any, Any]:
-    """Standard errors from the mean to either end of a t interval.
+    """Distances of a t interval's two ends from the mean, in standard errors.
 
     Args:
-        count: of the values.
-        skewness: of the values; one number or an array of any shape, as are the results.
-        level: of each end, as it is used.
+        count: number of values.
+        skewness: the values' skewness: one number or an array of any shape, as are the results.
+        level: error probability at which each end is computed.
     """
     quantile = -float(special.stdtrit(count - 1, level))
     c = np.asarray(skewness) / math.sqrt(count)
@@ -238,7 +237,7 @@ def student_quantiles(count: int, skewness: Any, level: float) -> tuple[Any, Any
 
 @dataclass(frozen=True)
 class Deterministic(Method):
-    """Bounds of a simulation without chance: the least and the largest value computed."""
+    """Bounds of a simulation without chance: its smallest and largest value."""
 
     exact: ClassVar[bool] = True
     guarantee: ClassVar[str] = (
@@ -256,19 +255,20 @@ STUDENT = Student()
 
 
 def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None = None) -> float:
-    """Logarithm of the wealth of bets that a mean exceeds `mean` in (0, 1), rounded down.
+    """Log wealth of bets that a mean exceeds `mean` in (0, 1), rounded down.
 
     Args:
-        values: distinct observations in [0, 1], or means of such that agree to 2^-10.
-        mean: the mean that is bet against.
-        counts: how often each was seen, at least once.
-        spread: of each mean's values, the sum of squares about it over its own square.
+        values: distinct observations in [0, 1], or means of observations that agree to 2^-10.
+        mean: the mean under the hypothesis that is bet against.
+        counts: number of observations of each value, at least 1.
+        spread: for each of these means, its observations' sum of squared deviations over its
+            square.
     """
     logs = np.zeros(STAKES.size)
     for i in range(0, values.size, MANY):
         some = slice(i, i + MANY)
         gains = STAKES[:, None] * (values[some] / mean - 1)
-        with np.errstate(divide="ignore"):  # a whole stake is lost where a value is 0
+        with np.errstate(divide="ignore"):  # a whole stake is lost if a value is 0
             logs += np.log1p(gains) @ counts[some]
         if spread is not None:
             # By Taylor's theorem a mean earns more than its values by no more than half the square
@@ -282,7 +282,7 @@ def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None =
 def kept(work: Callable[[Array, float], T]) -> Callable[[Array, float], T]:
     """Remember up to 65,536 results by a digest of the data, without keeping the data.
 
-    Looks ask again for cells that drew no more, and controls for all that the claim asked for.
+    A look repeats calls for cells without new blocks, and a control repeats its claim's calls.
     """
     known: dict[tuple[bytes, float], T] = {}
 
@@ -307,14 +307,14 @@ def _log_wealths(scaled: Array, target: float) -> tuple[float, float]:
 
 @kept
 def _lower(scaled: Array, alpha: float) -> float:
-    """The largest mean that these values in [0, 1] show to be too small, to 1e-6 of it."""
+    """Return the largest mean in [0, 1] that these values reject as too small, to 1e-6 of it."""
     return math.exp(_log_lower(scaled, math.log(1 / alpha)))
 
 
 def _log_lower(scaled: Array, needed: float) -> float:
     values, counts, spread = _grouped(scaled)
     mean = float(values @ counts / counts.sum()) if counts.size else 0.0
-    if mean < 1e-300:  # close to where a mean has no reciprocal; 0 is always a bound
+    if mean < 1e-300:  # smaller means lack a reciprocal; 0 is always a bound
         return -math.inf
 
     @cache
@@ -328,33 +328,33 @@ def _log_lower(scaled: Array, needed: float) -> float:
         if low < -700:
             return -math.inf
     root = optimize.brentq(excess, low, high, xtol=5e-7)
-    while excess(root) < 0:  # on the side that is rejected, whatever the rounding
+    while excess(root) < 0:  # rounding must not leave the rejected side
         root -= 1e-6
     return float(root)
 
 
 def _grouped(scaled: Array) -> tuple[Array, Array, Array | None]:
-    """Values, counts and spread for `log_wealth`: of so few values that each has its own, or of
-    many, which are not sorted for it."""
+    """Return values, counts and spread for `log_wealth`. Few values are sorted, each with a count;
+    many are grouped without sorting, to save time."""
     if scaled.size <= MANY:
         values, times = np.unique(scaled, return_counts=True)
         return values, times.astype(np.float64), None
-    places = (scaled + 0.0).view(np.int64) >> 42  # of exponent and 10 bits; -0 has a sign
+    places = (scaled + 0.0).view(np.int64) >> 42  # exponent and 10 bits; +0.0 removes -0's sign
     places -= places.min()
     counts = np.bincount(places).astype(np.float64)
     means = np.bincount(places, scaled) / np.maximum(counts, 1)
     off = np.maximum(means, 1e-300)[places]
-    np.divide(scaled, off, out=off)  # 0 where the mean is: nothing is staked on it
+    np.divide(scaled, off, out=off)  # 0 if the mean is 0: no stake counts there
     off -= 1
     off *= off
     held = counts > 0
     spread = np.bincount(places, off).astype(np.float64)
-    means[means < 1e-300] = 0.0  # which may replace zeros
+    means[means < 1e-300] = 0.0  # some are of zeros
     return means[held], counts[held], spread[held]
 
 
 def _undo_hall(value: float, c: Array) -> Array:
-    """Inverse of Hall's transformation; the identity where there is no skewness."""
+    """Invert Hall's transformation; the identity without skewness."""
     safe = np.where(np.abs(c) < 1e-6, 1.0, c)
     undone = 3 / safe * (np.cbrt(1 + safe * (value - safe / 6)) - 1)
     return np.where(np.abs(c) < 1e-6, value, undone)

@@ -1,7 +1,7 @@
 """Decision rules: how observations become simultaneous intervals for an estimand.
 
-Every rule states its guarantee in words, checks its grid at collection, and returns components;
-`recall_claims.model.region` turns those into a verdict, `recall_claims.judge.methods` bounds the
+Every rule states its guarantee in words, checks its grid at collection, and returns components.
+`recall_claims.model.region` turns components into a verdict; `recall_claims.judge.methods` bounds
 means.
 """
 

@@ -16,8 +16,8 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Component, Interval, Region, Scale
 
 Predict = Callable[[Cell], Any]
-"""Function of a cell to a number, a name, a distribution function, or one of these by name
-(`Several`)."""
+"""Function from a cell to a number, a name, a distribution function, or a mapping from names to
+these (`Several`)."""
 Components = tuple[Component, ...]
 
 
@@ -25,7 +25,7 @@ Components = tuple[Component, ...]
 class Sample:
     """The observations of one cell: per observable an array of shape (replicates,).
 
-    Where many samples are judged at once, it is (samples, replicates).
+    If many samples are judged at once, the shape is (samples, replicates).
     """
 
     cell: Cell
@@ -33,7 +33,7 @@ class Sample:
 
     @classmethod
     def joined(cls, cell: Cell, blocks: Sequence[Mapping[str, Array]]) -> Sample:
-        """The observations of the blocks, joined in order."""
+        """Join the observations of blocks, in order."""
         return cls(cell, {n: np.concatenate([part[n] for part in blocks]) for n in blocks[0]})
 
     @property
@@ -55,11 +55,11 @@ Evidence = Sequence[Sample]
 
 
 class Part(NamedTuple):
-    """A coordinate of the estimand before it is judged; `Component` explains its fields.
+    """A coordinate of the estimand before it is judged; `Component` explains the fields.
 
-    `bounds` is the interval whose ends each miss with probability at most a level; without a
-    `region` of its own, the rule's region counts. `refuting` is another such interval, if that
-    which refutes is not that which supports.
+    `bounds` returns the interval whose ends each miss with probability at most a level. `refuting`
+    returns another such interval for refutation, if `bounds` only supports. Without a `region`, the
+    rule's region counts.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Part(NamedTuple):
 class Rule(ABC):
     """A decision rule, which turns observations into a component per coordinate.
 
-    A rule of one's own says `components`, or, as a subclass of one about means, `values`:
+    A new rule defines `components`, or, as a subclass of a rule about means, `values`:
 
     >>> from recall_claims import MeanDifference
     >>> class LogMean(MeanDifference):
@@ -88,15 +88,15 @@ class Rule(ABC):
 
     scale: ClassVar[Scale]
     estimand: ClassVar[str]
-    """Estimand that the intervals are for, in words."""
+    """The estimand, in words."""
     needs_prediction: ClassVar[bool] = True
     methods: ClassVar[tuple[type[Method], ...]] = (Method,)
     """Methods under which the guarantee holds."""
     depends_on_all: ClassVar[bool] = False
     """Whether a replicate's value depends on the others, as a pseudo-value does. Then `components`
-    takes many samples at once, so that a certificate may judge each by itself."""
+    takes many samples at once, and a certificate judges each sample by itself."""
     predicts_location: ClassVar[bool] = False
-    """Whether the prediction is a critical value of a parameter, not what a cell observes."""
+    """Whether the prediction is a parameter's critical value, not an observable's."""
 
     @property
     @abstractmethod
@@ -110,11 +110,11 @@ class Rule(ABC):
 
     @property
     def anytime(self) -> bool:
-        """Whether the guarantee holds at all looks at once: then looks cost no part of alpha."""
+        """Whether the guarantee holds at all looks together, so that looks do not share alpha."""
         return self.exact and self.method.anytime
 
     def with_method(self, method: Method) -> Rule:
-        """The rule with means bounded in another way."""
+        """Return the rule with another method of bounding means."""
         return replace(self, method=method)  # type: ignore[call-arg]  # a field of most rules
 
     def parts(self, predict: Predict | None) -> list[tuple[Rule, Predict | None]]:
@@ -122,7 +122,7 @@ class Rule(ABC):
         return [(self, predict)]
 
     def values(self, sample: Sample, count: int) -> Array:
-        """Return values of the first `count` replicates whose mean estimates the estimand."""
+        """Return a value for each of the first `count` replicates; their mean is the estimate."""
         return sample[self.observable][:count]  # type: ignore[attr-defined]  # as of `method`
 
     @property
@@ -131,15 +131,15 @@ class Rule(ABC):
         return f"{self.estimand} {self.method.guarantee}"
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
-        """The cells that the first look draws; the others wait until a component asks for them.
+        """The cells of the first look; other cells wait until a component asks for them.
 
-        They follow from grid and theory alone, never from what was seen.
+        Grid and theory determine these cells, never the evidence.
         """
         return cells
 
     @abstractmethod
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        """The estimand's coordinates with their intervals, as `Component` describes them.
+        """Return the estimand's coordinates with their intervals.
 
         Args:
             evidence: one sample per cell; cells may differ in replicates.
@@ -148,7 +148,7 @@ class Rule(ABC):
         """
 
     def against(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        """The components of a wrong theory, which can only be refuted.
+        """Return the components of a wrong theory, which can only be refuted.
 
         Args:
             evidence, predict, alpha: as for `components`.
@@ -156,7 +156,7 @@ class Rule(ABC):
         return self.components(evidence, predict, alpha)
 
     def joint(self, parts: Iterable[Part], alpha: float, edges: int = 2) -> Components:
-        """The components, of `edges` edges each, any of which may refute at the claim's alpha."""
+        """Make components of parts; their refutations, at `edges` edges each, share alpha."""
         found = tuple(parts)
         strict = alpha / (edges * len(found))
         return tuple(
@@ -174,13 +174,13 @@ class Rule(ABC):
         )
 
     def doubt(self, evidence: Evidence) -> str:
-        """Say how the evidence contradicts an assumption of the rule; else ""."""
+        """Say how the evidence contradicts an assumption of the rule; "" if it does not."""
         return ""
 
     def looks_in_blocks(self, looks: int) -> tuple[int, ...]:
-        """Blocks of a cell at each look, if the data may double `looks` - 1 times.
+        """Number of a cell's blocks at each look, if the data may double `looks` - 1 times.
 
-        Where looks cost nothing there is one after every block, or after every eighth more data.
+        If looks do not share alpha, there is one after every block, later at every 1/8 more data.
 
         >>> from recall_claims import MeanRatio, ProportionDifference, Region
         >>> MeanRatio(Region(0.9, 1.1)).looks_in_blocks(4)
@@ -217,7 +217,7 @@ class Rule(ABC):
             raise ClaimError(f"{type(self).__name__} compares with a prediction; give predict=")
 
     def completed(self, cells: Sequence[Cell], predict: Predict | None) -> tuple[Cell, ...]:
-        """The cells, and further ones that the rule needs to decide about its region."""
+        """Return the cells, with those added that the rule needs to decide about its region."""
         return tuple(cells)
 
     def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:  # noqa: B027  (optional)
@@ -228,10 +228,10 @@ class Rule(ABC):
         """
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        """The cells whose evidence judges one point of a theorem's regime by itself.
+        """Return the cells whose evidence judges one point of a theorem's regime by itself.
 
-        A mean over a group of cells is the mean of the point alone: what a theorem says of a group,
-        it says of each of its cells.
+        Instead of a mean over a group of cells, the point's own mean counts: a theorem about a
+        group holds for each of its cells.
 
         Raises:
             ClaimError: the rule judges cells together; the message says how.
@@ -239,11 +239,11 @@ class Rule(ABC):
         return (point,)
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """Return how far outside its region a component is shown to be, in units of the region's
-        size.
+        """Return the largest shown distance of a component from its region, in widths of the
+        region.
 
-        Negative where none is: then by how far its interval reaches into the region. A search for
-        a violation climbs this.
+        Negative if none is outside: then minus the distance that an interval reaches into its
+        region. A search for a violation climbs this.
 
         Args:
             evidence, predict: as for `components`.
@@ -253,22 +253,22 @@ class Rule(ABC):
         return max(p.region.distance(p.bounds.high, p.bounds.low) for p in parts)
 
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
-        """The rule with its exponents changed by these amounts, if it names exponents."""
+        """Return the rule with its exponents changed by these amounts, if it has exponents."""
         return None
 
     def observed(self, sample: Sample) -> float | str | None:
-        """Return the value that a report shows as observed in a cell: a mean, a name, or
-        nothing."""
+        """Return the observed value that a report shows for a cell: a mean, a name, or
+        None."""
         values = self._shown(sample)
         return None if values is None else float(values.mean())
 
     def observed_interval(self, sample: Sample, alpha: float) -> Interval | None:
-        """An interval for `observed` that misses with probability alpha, where it is a mean."""
+        """Bound `observed`, if it is a mean, by an interval that misses with probability alpha."""
         values = self._shown(sample)
         return None if values is None else self.method.bounds(values, alpha / 2)
 
     def observed_error(self, sample: Sample) -> float | None:
-        """The standard error of `observed`, where it is a mean of several random replicates."""
+        """The standard error of `observed`, if it is a mean of several random replicates."""
         values = self._shown(sample)
         if values is None or values.size < 2 or isinstance(self.method, Deterministic):
             return None
@@ -280,10 +280,10 @@ class Rule(ABC):
 
 
 def predicted(predict: Predict | None, cell: Cell) -> Any:
-    """The prediction for a cell.
+    """Return the prediction for a cell.
 
     Raises:
-        ClaimError: there is none.
+        ClaimError: there is no prediction.
     """
     if predict is None:
         raise ClaimError("the rule compares with a prediction; give predict=")
@@ -291,10 +291,10 @@ def predicted(predict: Predict | None, cell: Cell) -> Any:
 
 
 def number(predict: Predict | None, cell: Cell) -> float:
-    """The prediction for a cell as a finite float.
+    """Return the prediction for a cell as a finite float.
 
     Raises:
-        ClaimError: there is none, or it is not a finite number.
+        ClaimError: there is no prediction, or it is not a finite number.
     """
     value = predicted(predict, cell)
     if not isinstance(value, int | float | np.number) or not math.isfinite(value):
@@ -303,7 +303,7 @@ def number(predict: Predict | None, cell: Cell) -> float:
 
 
 def groups(cells: Sequence[Cell], by: str | Sequence[str] | None) -> dict[str, list[int]]:
-    """Indices of cells that agree in the parameter or parameters `by`; None keeps all apart.
+    """Group indices of cells that agree in the parameters `by`; None puts each cell by itself.
 
     Raises:
         ClaimError: a cell lacks one of the parameters.
@@ -320,7 +320,7 @@ def groups(cells: Sequence[Cell], by: str | Sequence[str] | None) -> dict[str, l
 
 
 def told_apart(cell: Cell, by: str | Sequence[str] | None) -> dict[str, Any]:
-    """The parameters by which `groups` separates the cell's group from others: all, if `by` is
-    None."""
+    """Return the parameters by which `groups` separates the cell's group from others: all, if `by`
+    is None."""
     names = tuple(cell) if by is None else (by,) if isinstance(by, str) else by
     return {name: cell[name] for name in names}

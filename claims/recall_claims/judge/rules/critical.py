@@ -1,4 +1,4 @@
-"""Critical values: where a success rate crosses a target as one parameter is scanned."""
+"""Critical values: values of a scanned parameter at which a success rate crosses a target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recall_claims.model.region import HAIR, Interval, Region, Scale
 
 
 class _LadderRule(Rule):
-    """Common part of rules about critical values, without their fields."""
+    """Common part of rules about critical values; subclasses declare the fields."""
 
     scan: str
     target: float | str
@@ -30,7 +30,7 @@ class _LadderRule(Rule):
     method: ClassVar[Method] = COIN
 
     def target_of(self, cell: Cell) -> float:
-        """Return the target of the success rate at a cell's other parameters."""
+        """Return the success rate's target at a cell's other parameters."""
         return cell.number(self.target) if isinstance(self.target, str) else self.target
 
     def ladders(self, evidence: Evidence) -> Iterator[Ladder]:
@@ -62,13 +62,13 @@ class CriticalLocation(_LadderRule):
     sizes.
 
     `CriticalLocation(Region(0.9, 1.1), scan="dim")`: at fixed other parameters, the success rate
-    rises through one half at a dim within 10 per cent of the predicted one. `rising=False` if it
-    falls. `target="level"`: through the parameter `level` of each series.
+    rises through one half at a dim within 10 per cent of the predicted dim. Give `rising=False` for
+    a rate that falls. With `target="level"`, the target is the parameter `level` of each series.
 
     `predict` gives the critical value and must not depend on `scan`. A series of whole numbers gets
-    the two next to each edge of its region as test sizes. The inner one supports, the outer one
-    refutes, and a crossing between them stays inconclusive. Any other series gets the edges
-    themselves.
+    the two numbers next to each edge of its region as test sizes. The inner number supports, the
+    outer number refutes, and a crossing between them stays inconclusive. Any other series gets the
+    edges themselves.
     """
 
     region: Region
@@ -123,8 +123,8 @@ class CriticalLocation(_LadderRule):
                 )
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
-        """Return the sizes inside the region, which support it; if fewer than two, the whole
-        series.
+        """Return the sizes inside the region, which support it; if there are fewer than two, the
+        whole series.
         """
         found: list[Cell] = []
         for rungs in self._rungs(cells):
@@ -134,8 +134,8 @@ class CriticalLocation(_LadderRule):
         return found
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        """Return sizes just outside the region's edges; for one edge, a size on either side or
-        beyond.
+        """Return a size just outside each of the region's edges; for one edge, a size on either
+        side of it.
         """
         values = self._whole_numbers(number(predict, point))
         if not values:
@@ -144,10 +144,10 @@ class CriticalLocation(_LadderRule):
         return tuple(point.replace(**{self.scan: value}) for value in (values[0], last))
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """Return how far a rate is shown to be on the wrong side of its target, relative to the
-        target.
+        """Return the largest shown distance of a rate from its target, on the wrong side, relative
+        to the target.
 
-        The rates say more than the bracket, which is open until a test size is decided.
+        The rates say more than the bracket, which stays open until a test size is decided.
         """
         worst = -math.inf
         for ladder in self.ladders(evidence):
@@ -155,7 +155,7 @@ class CriticalLocation(_LadderRule):
             for sample, rung in zip(ladder.samples, ladder.rungs, strict=True):
                 rate = self.method.bounds(sample[self.observable], alpha)
                 too_high, too_low = rate.low / ladder.target - 1, 1 - rate.high / ladder.target
-                if rung <= region.low:  # the crossing is to be above
+                if rung <= region.low:  # the crossing should be above
                     worst = max(worst, too_high if self.rising else too_low)
                 elif rung >= region.high:
                     worst = max(worst, too_low if self.rising else too_high)
@@ -190,16 +190,16 @@ class CriticalLocation(_LadderRule):
         return self.joint(map(part, found), alpha)
 
     def _region_of(self, critical: float) -> Region:
-        """The region of the critical value itself: the declared region times this prediction."""
+        """Return the critical value's region: the declared region times this prediction."""
         return Region(self.region.low * critical, self.region.high * critical)
 
     def _edges(self, critical: float) -> list[float]:
-        """Edges of that region at which there may be a crossing."""
+        """Return the positive, finite edges of the critical value's region."""
         region = self._region_of(critical)
         return [edge for edge in (region.low, region.high) if 0 < edge < math.inf]
 
     def _whole_numbers(self, critical: float) -> list[int]:
-        """The whole numbers from 1 on to either side of each edge; an edge that is whole, twice."""
+        """Return the whole numbers on both sides of each edge of at least 1; a whole edge twice."""
         edges = [edge for edge in self._edges(critical) if edge * (1 + HAIR) >= 1]
         pairs = [(math.floor(edge * (1 + HAIR)), math.ceil(edge * (1 - HAIR))) for edge in edges]
         return [value for pair in pairs for value in pair]
@@ -208,7 +208,7 @@ class CriticalLocation(_LadderRule):
 def _bracket_over(
     critical: float, ladder: Ladder, region: Region, level: float, *, together: bool = False
 ) -> Interval:
-    """The bracket in units of the prediction, shrunk slightly as the crossing is at neither end."""
+    """Divide the bracket by the prediction, and shrink it slightly: the crossing is at no end."""
     bracket = ladder.bracket(level, region, together=together)
     inwards = 4 * HAIR  # farther than rounding reaches
     return Interval(bracket.low * (1 + inwards) / critical, bracket.high * (1 - inwards) / critical)
@@ -219,8 +219,8 @@ class CriticalExponents(_LadderRule, ExponentRule):
     """Exponents of the critical value of `scan` in the other parameters, jointly.
 
     Each series of test sizes brackets its critical value, and the brackets bound the least-squares
-    exponents of the critical values. With two series per parameter, brackets within 10 per cent
-    either way and a lever of 8, an exponent is known to 0.1. `reference` is as for `Exponents`.
+    exponents of the critical values. With two series per parameter, a factor 8 apart and bracketed
+    to 10 per cent either way, an exponent is known to 0.1. `reference` is as for `Exponents`.
     """
 
     scan: str = "samples"
@@ -251,7 +251,7 @@ class CriticalExponents(_LadderRule, ExponentRule):
 def _exponent_bounds(ladders: Sequence[Ladder], weights: Array, level: float) -> Interval:
     """Bound a weighted sum of log critical values; the series share the level."""
     brackets = [ladder.bracket(level / len(ladders)) for ladder in ladders]
-    used = np.abs(weights) > 1e-12  # 0 times an open end's infinite logarithm is no number
+    used = np.abs(weights) > 1e-12  # 0 times an open end's infinite logarithm is NaN
     with np.errstate(divide="ignore"):
         logs = np.log([[bracket.low, bracket.high] for bracket in brackets])[used]
     ends = weights[used, None] * logs

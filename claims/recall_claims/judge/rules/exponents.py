@@ -2,8 +2,8 @@
 
 The exponents of a law y ~ prod_p p^{e_p} on a given grid are defined as the ordinary least-squares
 coefficients of log y on the log parameters. They are a fixed linear functional of the vector log y,
-so they are well-defined even where the law bends. The same functional of the theory's own values is
-the prediction for this very grid. No assumption is made on the residuals of the fit.
+well-defined even where the law bends. The same functional of the theory's values is the prediction
+for this grid. We assume nothing about the residuals of the fit.
 """
 
 import math
@@ -69,7 +69,7 @@ class ExponentRule(Rule):
                 number(predict, cell)
 
     def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
-        """Groups of cells that give one estimate each."""
+        """Return a cell for each estimate that enters the fit."""
         return cells
 
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
@@ -87,15 +87,16 @@ class ExponentRule(Rule):
         predict: Predict | None,
         alpha: float,
     ) -> Components:
-        """A component per exponent, in the order of `exponents`.
+        """Make a component per exponent, in the order of `exponents`.
 
         Args:
-            points: as of `points`.
-            read: cells of which more replicates may help.
-            estimates: of the exponents.
-            bounds: for each, the interval whose ends each miss it with probability at most a level.
+            points: as returned by `points`.
+            read: cells whose further replicates may help.
+            estimates: an estimate per exponent.
+            bounds: functions from a level to the interval of each exponent; each end misses with
+                probability at most the level.
             predict: the theory's prediction.
-            alpha: the claim's, at this look.
+            alpha: the claim's alpha at this look.
         """
         centres = list(self.exponents.values())
         if self.reference == "prediction":
@@ -119,7 +120,7 @@ class Exponents(ExponentRule):
 
     `Exponents({"vocab_size": -1, "length": -2}, half_width=0.1)`: the mean falls as 1 / (V L^2),
     each exponent to 0.1. With `reference="prediction"` the numbers only name the parameters: the
-    exponents are taken from `predict` on this grid, which bend where a law does.
+    exponents follow from `predict` on this grid, even if the law bends.
     """
 
     method: Method = STUDENT
@@ -131,7 +132,7 @@ class Exponents(ExponentRule):
     )
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        """The point, and for each exponent one where its parameter is `LEVER` times as large."""
+        """Return the point, and for each exponent a cell with its parameter times `LEVER`."""
         far = (point.replace(**{name: point[name] * LEVER}) for name in self.exponents)
         return (point, *far)
 
@@ -141,7 +142,7 @@ class Exponents(ExponentRule):
         values = np.stack([sample[self.observable][..., :fewest] for sample in evidence])
         names, means = list(self.exponents), values.mean(axis=-1)
         errors = values.std(axis=-1, ddof=1) / np.sqrt(fewest)
-        # A mean that is not clearly positive has no logarithm to speak of.
+        # A mean that is not clearly positive has no reliable logarithm.
         positive = (means > 4 * errors).all(axis=0) & (left_out(values) > 0).all(axis=(0, -1))
         if not positive.any():
             nothing = [lambda _: EVERYTHING] * len(names)

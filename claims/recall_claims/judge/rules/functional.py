@@ -1,8 +1,8 @@
 """Functions of means: a variance, a kurtosis, a ratio of two means.
 
-Such an estimand f(m) is not a mean of replicates. It is nearly the mean of its pseudo-values, n
-f(m) - (n - 1) f(m without the i-th) (J. W. Tukey's jackknife, 1958). That mean estimates it without
-the bias of order 1/n, and a t interval for the mean bounds it, certified like any other.
+Such an estimand f(m) is not a mean of replicates. It is nearly the mean of its pseudo-values,
+n f(m) - (n - 1) f(m without the i-th) (J. W. Tukey's jackknife, 1958). Their mean estimates f(m)
+without the bias of order 1/n, and a t interval for the mean bounds f(m), certified like any other.
 """
 
 import ast
@@ -23,7 +23,7 @@ FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi"
 
 
 def left_out(values: Array) -> Array:
-    """Means without one replicate each, of the shape of the values: (..., replicates)."""
+    """Means with each replicate left out in turn, shape (..., replicates)."""
     count = values.shape[-1]
     found: Array = (count * values.mean(axis=-1, keepdims=True) - values) / (count - 1)
     return found
@@ -33,8 +33,8 @@ def pseudo_values(function: Callable[[Array], Any], values: Array) -> Array:
     """Pseudo-values of a function of means, shape (..., replicates).
 
     Args:
-        function: of means, shape (rows, ...), along the first axis.
-        values: whose means they are, shape (rows, ..., replicates).
+        function: function of means, shape (rows, ...), along the first axis.
+        values: values to average, shape (rows, ..., replicates).
     """
     count = values.shape[-1]
     whole = np.asarray(function(values.mean(axis=-1)))
@@ -43,7 +43,7 @@ def pseudo_values(function: Callable[[Array], Any], values: Array) -> Array:
 
 
 class Jackknife(Means):
-    """Common part of rules whose values are pseudo-values, which have no range."""
+    """Common part of rules about pseudo-values, which have no range."""
 
     methods: ClassVar[tuple[type[Method], ...]] = (Student,)
     depends_on_all: ClassVar[bool] = True
@@ -68,7 +68,7 @@ class Variance(Jackknife, MeanRatio):
         values = sample[self.observable][..., :count]
         off = values - values.mean(
             axis=-1, keepdims=True
-        )  # far from zero, the squares would swallow the variance
+        )  # far from 0, rounding of squares would hide the variance
         return pseudo_values(lambda m: m[1] - m[0] ** 2, np.stack([off, off * off]))
 
 
@@ -77,8 +77,8 @@ class Functional(Jackknife, MeanDifference):
     """A function of the means of several observables, less its prediction.
 
     `Functional(Region(-0.1, 0.1), formula="fourth / second**2")`: in each cell the mean of "fourth"
-    over the squared mean of "second" is within 0.1 of its prediction. A formula is text, so that it
-    is registered as what it says; it may use sqrt, log, exp and pi.
+    over the squared mean of "second" is within 0.1 of its prediction. A formula is text, so that
+    the registration holds all of it; it may use sqrt, log, exp and pi.
     """
 
     formula: str = ""
@@ -105,7 +105,7 @@ class Functional(Jackknife, MeanDifference):
             known = FUNCTIONS | dict(zip(names, means, strict=True))
             return eval(code, {"__builtins__": {}}, known)
 
-        with np.errstate(all="ignore"):  # where it is not defined, nothing is known
+        with np.errstate(all="ignore"):  # undefined values are NaN
             values = np.stack([sample[name][..., :count] for name in names])
             found_values = pseudo_values(function, values)
         defined = np.isfinite(found_values).all(axis=-1, keepdims=True)

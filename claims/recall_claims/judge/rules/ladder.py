@@ -1,13 +1,13 @@
 """Test sizes: values of one parameter at which a success rate is tested.
 
-No curve is fitted. A size shown to be above the target bounds the critical value on one side, a
-size shown to be below it on the other. The rate is assumed to cross its target once, as a monotone
-one does. Two sizes on the wrong sides of each other contradict that, and leave no verdict.
+We fit no curve. A size whose rate is shown to be above the target bounds the critical value on one
+side, a size whose rate is below bounds it on the other. We assume that the rate crosses its target
+once, as a monotone rate does. Two sizes in the wrong order contradict this, and leave no verdict.
 
-Sizes are tested in their order, from the one just inside the region's edge on, until the first
-failure. The hypotheses are nested, so the first true one that is met decides. The bracket misses
-the critical value on either side with probability at most the level of one test, however many sizes
-there are. All sizes and regions, a control's too, were fixed beforehand.
+Sizes are tested in order, from just inside the region's edge, until the first failure. The
+hypotheses are nested, so the first true hypothesis decides. On either side the bracket misses the
+critical value with probability at most the level of one test, however many sizes there are. All
+sizes and regions, also a control's, were fixed beforehand.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import HAIR, Interval, Region
 
 FOLD = 1e-3
-"""Level of the test of each of two sizes that contradict a single crossing."""
+"""Level of each of the two tests that together contradict a single crossing."""
 EVERYWHERE = Region(0.0, math.inf)
 
 
@@ -44,8 +44,8 @@ class Ladder:
     Interval(low=10.0, high=20.0)
 
     Attributes:
-        samples: one per size.
-        scan: the parameter that the sizes differ in.
+        samples: a sample per size.
+        scan: the parameter whose values are the sizes.
         target: the success rate whose crossing is bracketed.
         observable: a success rate in [0, 1] of each replicate.
         rising: whether the rate rises with the parameter.
@@ -59,13 +59,13 @@ class Ladder:
 
     @cached_property
     def rungs(self) -> list[float]:
-        """Values of the parameter."""
+        """The sizes: values of the parameter `scan`."""
         return [sample.cell.number(self.scan) for sample in self.samples]
 
     def bracket(
         self, alpha: float, region: Region = EVERYWHERE, *, together: bool = False
     ) -> Interval:
-        """Sizes between which the crossing lies; each misses it with probability <= alpha.
+        """Bound the crossing by two sizes; each is wrong with probability at most alpha.
 
         The search for each starts just inside the region's edge, and ends at the first failure.
         """
@@ -79,7 +79,7 @@ class Ladder:
             if self._shown(i, "below", together) < needed:
                 break
             high = self.rungs[i]
-        # Both ends past each other: the rate is not monotone, or a rare error. Nothing is known.
+        # Crossed bounds mean a rate that is not monotone, or a rare error: nothing is known.
         return Interval(low, high) if low <= high else Interval(0.0, math.inf)
 
     def sides(self, alpha: float) -> list[Literal["above", "below", "open"]]:
@@ -89,7 +89,7 @@ class Ladder:
         return ["above" if above else "below" if below else "open" for above, below in shown]
 
     def undecided(self, alpha: float) -> list[int]:
-        """List the sizes on neither side of the crossing so far."""
+        """List the indices of sizes not yet shown to be on a side of the crossing."""
         return [i for i, side in enumerate(self.sides(alpha)) if side == "open"]
 
     def fold(self) -> tuple[str, str] | None:
@@ -102,16 +102,15 @@ class Ladder:
 
     @cached_property
     def estimate(self) -> float:
-        """Interpolate where monotone rates cross the target, in the parameter's logarithm.
+        """Crossing of monotone rates with the target, interpolated in the parameter's logarithm.
 
-        It is NaN where the rates are all on one side. For display: no verdict rests on it.
+        NaN if all rates are on one side. For display: no verdict rests on it.
         """
         return self._located if 0 < self._located < math.inf else math.nan
 
     @cached_property
     def _located(self) -> float:
-        """Return the estimate; 0 or infinity where the rates show on which side of all sizes it
-        is."""
+        """The estimate; 0 or infinity if the rates put the crossing below or above all sizes."""
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         means = [float(self.samples[i][self.observable].mean()) for i in drawn]
         weights = [self.samples[i].replicates for i in drawn]
@@ -126,17 +125,17 @@ class Ladder:
         return float(math.exp(start + share * (end - start)))
 
     def open_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
-        """List the sizes whose further replicates may decide about a region for the crossing.
+        """List the cells whose further replicates may decide about a region for the crossing.
 
-        It is supported at the level `alpha`, and refuted at the level `strict`.
+        Support needs the level `alpha`, refutation the level `strict`.
         """
         wanted = self._supporting(region, alpha).intersection(self.undecided(alpha))
         wanted |= self._refuting(region, strict)
         return tuple(self.samples[i].cell.id for i in sorted(wanted))
 
     def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
-        """List the sizes whose further replicates may refute a region. These are the sizes next to
-        its edges, farthest from the crossing, among those drawn."""
+        """List the cells whose further replicates may refute a region: of the sizes drawn, the
+        first beyond each edge, unless the crossing is beyond the other edge."""
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         over = [i for i in self._within(region.high, math.inf) if i in drawn]
         under = [i for i in self._within(0.0, region.low) if i in drawn]
@@ -145,15 +144,15 @@ class Ladder:
         return tuple(self.samples[i].cell.id for i in found)
 
     def _supporting(self, region: Region, alpha: float) -> set[int]:
-        """Return the sizes just inside the region's edges, if they may still support it."""
+        """Return the sizes just inside the region's edges, if they may still support the region."""
         inside, sides = self._within(region.low, region.high), self.sides(alpha)
         if not inside or sides[inside[0]] == "below" or sides[inside[-1]] == "above":
             return set()
         return {inside[0], inside[-1]}
 
     def _refuting(self, region: Region, level: float) -> set[int]:
-        """Return the sizes inside if the estimate is past an edge; once they refute, the first size
-        past it.
+        """If the estimate is past an edge, return the sizes inside that do not refute yet; once all
+        do, the first size past the edge.
         """
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)
@@ -168,9 +167,9 @@ class Ladder:
     def _shown(self, rung: int, side: Literal["above", "below"], together: bool) -> float:
         """Log wealth of bets that the crossing is on this side of a size.
 
-        The bet is on this size alone, or on it and all sizes `together` that are farther on this
-        side: if the crossing is not beyond the first, it is not beyond the others either. Then the
-        wealth is carried from one to the next, and an equal part of it stops after each.
+        The bet is on this size alone, or `together` on this size and all sizes farther on this
+        side: if the crossing is not beyond the first, it is not beyond the others. Then wealth goes
+        from size to size, and an equal part of it stops at each.
         """
         if side == "above":
             logs = [above for above, _ in self._wealths[rung:]]
@@ -184,24 +183,24 @@ class Ladder:
 
     @cached_property
     def _wealths(self) -> list[tuple[float, float]]:
-        """Log wealths, for each size, of bets on a crossing above it and on one below it."""
+        """Log wealths, for each size, of two bets: on a crossing above it, and below it."""
         rates = [COIN.log_wealths(s[self.observable], self.target) for s in self.samples]
-        # Where a rate that rises is below its target, the crossing is above.
+        # If a rising rate is below its target, the crossing is above.
         return [(less, more) if self.rising else (more, less) for more, less in rates]
 
     def _within(self, low: float, high: float) -> range:
-        """Return the sizes between two edges, or on one of them."""
+        """Return the indices of sizes from one edge to another, edges included."""
         return within(self.rungs, low, high)
 
 
 def within(rungs: Sequence[float], low: float, high: float) -> range:
-    """Return the indices of the sizes between two edges, or on one of them."""
+    """Return the indices of sizes from one edge to another, edges included."""
     first = bisect.bisect_left(rungs, low * (1 - HAIR))
     return range(first, bisect.bisect_right(rungs, high * (1 + HAIR)))
 
 
 def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
-    """Return the indices of each series of test sizes, ascending: cells equal in everything but
+    """Return the indices of each series of test sizes, ascending: cells that differ only in
     `scan`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A whole law: how far the distribution of an observable is from the predicted one."""
+"""A whole law: the distance of an observable's distribution from the predicted one."""
 
 import math
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ from recall_claims.model.region import Interval, Region, Scale
 
 @dataclass(frozen=True)
 class Massart(Method):
-    """Bound for distances between distribution functions, largest over all values.
+    """Bound for the largest distance between two distribution functions, over all values.
 
-    The empirical one is farther than e from the true one with probability at most
-    2 exp(-2 n e^2) (P. Massart, Ann. Probab. 18, 1269, 1990), whatever the law. Looks share alpha.
+    For any law, the empirical function is farther than e from the true one with probability at most
+    2 exp(-2 n e^2) (P. Massart, Ann. Probab. 18, 1269, 1990). Looks share alpha.
     """
 
     exact: ClassVar[bool] = True
@@ -39,11 +39,11 @@ class Massart(Method):
     )
 
     def bounds(self, values: Array, alpha: float) -> Interval:
-        """Bound the distance between two laws; `values` are the replicates' distances to them."""
+        """Bound the distance between two laws; `values` are the replicates' distances."""
         raise ClaimError("a law is bounded as a whole; judge it by the rule Law")
 
     def around(self, distance: float, count: int, alpha: float) -> Interval:
-        """An interval for the true law's distance, given the distance of `count` values."""
+        """Bound the true law's distance, given the distance of `count` values."""
         error = math.sqrt(math.log(2 / alpha) / (2 * count))
         return Interval(max(0.0, distance - error), distance + error)
 
@@ -53,10 +53,10 @@ class Law(Rule):
     """Largest distance between the observable's distribution function and the predicted one.
 
     `Law(0.03)`, where `predict` returns a distribution function such as `scipy.stats.norm().cdf`:
-    in each cell no probability P(X <= x) is off by more than 0.03 from the prediction within a
-    rounding of x. Values on a lattice, such as shares k/n, may miss its points by a rounding. So a
-    law that is off by no more than 0.03 is refuted no more often than alpha says. A supported law
-    is off by no more than 0.03 if values move by a rounding.
+    in each cell every probability P(X <= x) is within 0.03 of the prediction at x, or at a rounding
+    error from x. Values on a lattice, such as shares k/n, may miss its points by rounding. So a law
+    within 0.03 is refuted with probability at most alpha. A supported law is within 0.03, up to
+    rounding of the values.
     """
 
     within: float
@@ -91,14 +91,14 @@ class Law(Rule):
         return self.joint(map(part, evidence), alpha, edges=1)
 
     def _shown(self, sample: Sample) -> None:
-        return None  # a law is no number
+        return None  # a law is not a number
 
 
 def _distance(values: Array, law: object) -> float:
     """Return the largest distance between the share of values up to x and the law.
 
-    It is largest at the values, where the share is a step higher, and just below them, where it is
-    a step lower. Rounding is relative to the value, or to the median one where that is more.
+    The distance is largest at a value, where the share is a step higher, or just below it, where
+    the share is a step lower. Rounding is relative to the value, or to the median if that is more.
     """
     if not callable(law):
         raise ClaimError("a law is compared with a distribution function; `times` makes none")

@@ -20,8 +20,8 @@ class Limit(Rule):
     """Limit of mean(observable) as `along` grows, over its prediction.
 
     `Limit(Region(0.98, 1.02), along="size", order=1)`: the means are a + b / size, and a is within
-    2 per cent of its prediction; a is read off the least-squares line. The rest of the next order
-    at the sizes taken belongs into the region's width.
+    2 per cent of its prediction. We read a off the least-squares line; the region's width has to
+    allow for the next order at these sizes.
     """
 
     region: Region

@@ -38,7 +38,7 @@ class Means(Rule):
     methods: ClassVar[tuple[type[Method], ...]] = (Betting, Student, Deterministic)
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        """Refuse a region that holds every possible value, which nothing could refute."""
+        """Refuse a region of every possible value, which nothing could refute."""
         super().check(cells, predict)
         for name, members in groups(cells, self.by).items():
             method = self.method.of_mean([self._map(predict, cells[i]) for i in members])
@@ -51,10 +51,10 @@ class Means(Rule):
                 )
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        """Estimate, for each group, the mean of the observable sent through the map.
+        """Estimate, for each group, the mean of the observable relative to its prediction.
 
-        Cells have independent replicates, so the average over cells of the r-th replicates is again
-        an independent sample. A control may have sent some cells further than others.
+        Cells have independent replicates, so the average over cells of the r-th replicates is
+        independent too. Controls may have given some cells more replicates than others.
         """
 
         def part(name: str, members: Sequence[int]) -> Part:
@@ -80,7 +80,7 @@ class Means(Rule):
 
     @staticmethod
     def _compare(observed: Any, expected: float) -> Any:
-        """An observation relative to its prediction."""
+        """Express an observation relative to its prediction."""
         return observed - expected
 
 
@@ -102,7 +102,7 @@ class MeanRatio(_Mean):
     """mean(observable) / prediction, per cell or averaged over groups of cells.
 
     `MeanRatio(Region(0.95, 1.05), by=("dim",))`: for every dim, the ratio's average over the cells
-    of that dim is within 5 per cent of 1. Without `by`, every cell's own is.
+    of that dim is within 5 per cent of 1. Without `by`, the ratio in every cell is.
     """
 
     scale: ClassVar[Scale] = "ratio"

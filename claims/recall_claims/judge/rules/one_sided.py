@@ -17,8 +17,8 @@ from recall_claims.model.region import Interval, Region, Scale
 class OneSided(Means):
     """mean(observable), less the prediction if there is one, has a bound on one side.
 
-    Give exactly one of the bounds. `OneSided(upper=0.0)`: in every cell the mean is at most what
-    `predict` says.
+    Give exactly one of the bounds. `OneSided(upper=0.0)`: in every cell the mean is at most the
+    prediction.
     """
 
     upper: float | None = None

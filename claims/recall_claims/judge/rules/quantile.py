@@ -20,10 +20,10 @@ from recall_claims.model.region import EVERYTHING, Interval, Region, Scale
 class OrderStatistics(Method):
     """Ordered values between which a quantile lies, exact at every look.
 
-    Let q be the quantile of this level. The number of values at most q is a count of coins whose
-    rate is at least the level. The number of values below q is a count of coins whose rate is at
-    most the level. A bet on either, as in `Betting`, shows which counts are too few or too many,
-    and with them which ordered values lie below q and above.
+    Let q be the quantile of this level. A value is at most q with a probability of at least the
+    level, and below q with a probability of at most the level. Bets on these two probabilities, as
+    in `Betting`, show which counts are too few or too many, and so which ordered values lie below q
+    and above.
     """
 
     level: float = 0.5
@@ -38,16 +38,13 @@ class OrderStatistics(Method):
         few, many = _too_few(count, self.level, alpha), _too_few(count, 1 - self.level, alpha)
         low = float(ordered[few]) if few >= 0 else -math.inf
         high = float(ordered[count - 1 - many]) if many >= 0 else math.inf
-        # A rare error, or replicates that are not independent: nothing is known.
+        # After a rare error, or with dependent replicates, nothing is known.
         return Interval(low, high) if low <= high else EVERYTHING
 
 
 @cache
 def _too_few(count: int, rate: float, alpha: float) -> int:
-    """The largest number of ones that still shows a rate to be below `rate`; -1 if none does.
-
-    It is searched for by halves: more ones say less.
-    """
+    """Find, by bisection, the most ones of `count` that still show a rate below `rate`; else -1."""
 
     def open_still(ones: int) -> bool:
         counts = np.array([ones, count - ones], dtype=float)

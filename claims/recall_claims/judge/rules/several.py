@@ -12,7 +12,7 @@ from recall_claims.model.errors import ClaimError
 
 @dataclass(frozen=True)
 class Several(Rule):
-    """Rules by name, each with the prediction of that name; all of them must hold.
+    """Rules by name, each with the prediction of that name; all rules must hold.
 
     `Several({"low": Quantile(region, 0.1), "high": Quantile(region, 0.9)})`, where `predict`
     returns {"low": ..., "high": ...}: both quantiles of the same replicates are as predicted.
@@ -87,7 +87,7 @@ class Several(Rule):
 
 
 def _own(predict: Predict | None, name: str) -> Predict | None:
-    """Return the prediction of this name, where a cell has several."""
+    """Return the prediction of this name, from a cell's several predictions."""
     if predict is None:
         return None
 

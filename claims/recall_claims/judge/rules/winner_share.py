@@ -15,10 +15,10 @@ from recall_claims.model.region import Component, Interval, Region, Scale
 class WinnerShare(Rule):
     """Share of cells in which the observable that `predict` names has the largest mean.
 
-    A cell is confirmed when the predicted winner is shown to exceed every rival, by paired
-    differences, contradicted when it is shown to be less than one, and unknown otherwise. The
-    interval for the share is [confirmed, 1 - contradicted]: what is not separated counts for
-    neither side. `method` bounds the observables: `Betting(low, high)` if all have that range.
+    Paired differences confirm a cell if the predicted winner is shown to exceed every rival, and
+    contradict the cell if some rival is shown to exceed the winner. The interval for the share is
+    [confirmed, 1 - contradicted]: other cells count for neither side. `method` bounds the
+    observables: `Betting(low, high)` if all have that range.
     """
 
     region: Region
@@ -42,16 +42,16 @@ class WinnerShare(Rule):
         return (Component(name, first, interval, self.region, self.scale, open_cells=unknown),)
 
     def _state(self, sample: Sample, predict: Predict | None, alpha: float) -> str:
-        """One of confirmed, contradicted and unknown.
+        """Return confirmed, contradicted or unknown.
 
-        A wrong point has a rival that is better in truth, and must be shown to be less: all of
-        alpha for each. A right point may be contradicted by any of its rivals: they share alpha.
+        At a wrong point one truly better rival must be shown to be worse: each rival has all of
+        alpha. A right point may be contradicted by any rival, so the rivals share alpha.
         """
         name = _named(sample, predict)
         rivals = [rival for rival in sample.observations if rival != name]
         within = self.method.within
         leads = [within(sample[name]) - within(sample[rival]) for rival in rivals]
-        means = [float(lead.mean()) for lead in leads]  # which lie between their bounds
+        means = [float(lead.mean()) for lead in leads]  # each between its bounds
         bounds = self.method.of_difference().bounds
         if min(means, default=0.0) >= 0 and all(bounds(lead, alpha).low > 0 for lead in leads):
             return "confirmed"
@@ -68,7 +68,7 @@ class WinnerShare(Rule):
                 raise ClaimError("WinnerShare needs a prediction that names an observable")
 
     def observed(self, sample: Sample) -> str:
-        """The observable of largest mean."""
+        """Name the observable with the largest mean."""
         return max(sample.observations, key=lambda name: float(sample[name].mean()))
 
 
