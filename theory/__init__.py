@@ -1,1 +1,1 @@
-"""Predictions: closed forms in numpy and scipy. Nothing here can see a simulation."""
+"""Predictions: closed forms in numpy and scipy. No module here imports a simulation."""

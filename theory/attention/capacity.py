@@ -1,20 +1,21 @@
-r"""Capacity: how many samples, tokens, positions or dimensions three gradient steps need.
+r"""Capacity: the sizes that three gradient steps need (samples, dimensions) or learn (tokens,
+length).
 
 Half of the fresh sequences get their label once three conditions hold, each in closed form:
 
-- localisation, $N \ge N_c(V, L, d)$ (`critical.threshold`), where one of the regimes A, B, C rules;
+- localisation, $N \ge N_c(V, L, d)$ (`critical.threshold`), with one of the regimes A, B, C;
 - recall, $d \ge d_{1/2}(V, N)$ (`recall.half_dim`);
-- coverage, $N \ge V\log 2$: half of the tokens occur as informative ones.
+- coverage, $N \ge V\log 2$: half of the tokens are the informative token of some sample.
 
-`critical_samples` is the least N that meets all three, and `max_vocab`, `max_length`, `min_dim`
-are its exact inverses on the integers: each asks for the extreme size whose critical number of
-samples is at most N. `binding` names the condition that decides. Valid for embeddings on the
+`critical_samples` is the least N that meets all three, and `max_vocab`, `max_length`, `min_dim` are
+its exact inverses on the integers: each returns the extreme size whose critical number of samples
+is at most N. `binding` names the condition that needs the most samples. Valid for embeddings on the
 sphere, the trigger not in the values, and $d \le V$.
 
-`critical_samples` states its error where one condition rules, localisation or coverage, and all
-else is right in 97% of the cases. Where two conditions need nearly as many samples, accuracy, a
-product, reaches one half later: up to 1.45 times as many samples. Where recall rules, accuracy
-depends on d alone, and hardly on N: an error of 5% in `recall.half_dim` may be any factor in N.
+`critical_samples` states its error where one condition decides, localisation or coverage, and each
+of the others holds in 97% of the cases. Where two conditions need nearly as many samples, accuracy,
+a product, reaches one half later: after up to 1.45 times as many samples. Where recall decides,
+accuracy depends on d, and hardly on N: an error of 5% in `recall.half_dim` may be any factor in N.
 """
 
 import math
@@ -37,7 +38,7 @@ ONE_RULES = SIZES.searched(
 
 @prediction(latex=r"N \ge V\log 2", source=_SOURCE)
 def coverage_samples(vocab_size: int) -> float:
-    r"""Samples after which half of the tokens are expected to have been the informative one.
+    r"""Number of samples after which half of the tokens are expected to have been informative.
 
     A token is missed with probability $(1 - 1/V)^N \approx e^{-N/V}$.
     """
@@ -45,7 +46,7 @@ def coverage_samples(vocab_size: int) -> float:
 
 
 def _recall_samples(vocab_size: int, dim: int) -> float:
-    """Least number of samples with half_dim at most ``dim``."""
+    """Least number of samples at which `recall.half_dim` is at most ``dim``."""
     problem = Problem(vocab_size=vocab_size, length=2, samples=1, dim=dim)
 
     def recalled(samples: int) -> bool:
@@ -65,7 +66,7 @@ def _conditions(vocab_size: int, length: int, dim: int) -> dict[str, float]:
 
 
 def binding(vocab_size: int, length: int, dim: int) -> str:
-    """The condition that asks for the most samples: A, B or C, "recall" or "coverage".
+    """Name of the condition that needs the most samples: A, B or C, "recall" or "coverage".
 
     Raises ValueError: a size is impossible, or ``dim`` exceeds ``vocab_size``.
     """
@@ -92,19 +93,21 @@ def critical_samples(vocab_size: int, length: int, dim: int) -> float:
 
 @prediction(latex=r"V_{max} = \max\{V : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_vocab(samples: int, length: int, dim: int) -> float:
-    """Largest vocabulary, at least ``dim``, that ``samples`` samples learn; 0 if none."""
+    """Largest vocabulary, at least ``dim``, that can be learned from ``samples`` samples; 0 if
+    none.
+    """
     return _most(lambda size: critical_samples(size, length, dim) <= samples, max(2, dim))
 
 
 @prediction(latex=r"L_{max} = \max\{L : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_length(samples: int, vocab_size: int, dim: int) -> float:
-    """Longest sequences that ``samples`` samples learn; 0 if none."""
+    """Longest sequences that can be learned from ``samples`` samples; 0 if none."""
     return _most(lambda length: critical_samples(vocab_size, length, dim) <= samples, 2)
 
 
 @prediction(latex=r"d_{min} = \min\{d : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def min_dim(samples: int, vocab_size: int, length: int) -> float:
-    """Least dimension, up to ``vocab_size``, with which so many samples suffice; infinite if none.
+    """Least dimension up to ``vocab_size`` at which ``samples`` samples suffice; infinite if none.
 
     Localisation and recall both gain from a larger dimension in this range.
     """
@@ -118,7 +121,7 @@ def min_dim(samples: int, vocab_size: int, length: int) -> float:
 
 
 def _most(holds: Callable[[int], bool], low: int) -> float:
-    """Largest integer from ``low`` on that meets a condition, which stays false once false."""
+    """Largest integer from ``low`` on that meets a condition; once false, it stays false."""
     if not holds(low):
         return 0.0
     return crossing.least_integer(lambda value: not holds(value), low) - 1

@@ -1,4 +1,4 @@
-r"""Critical number of samples: where localisation sets in, and its power law in each regime.
+r"""Critical number of samples for localisation, and its power law in each regime.
 
 `critical_samples_full` solves `localisation.probability` = P for N; `threshold` is the closed form
 
@@ -14,8 +14,8 @@ the regime, and in each regime V, L and d enter as a product of powers. $T = 1/d
 read from the declared terms: powers from `exponents`, the constant, 1, from the formula. At small d
 the label counts D, of share $N_D/N$, count as well.
 
-The factors $f$ hold what the terms leave at finite size. The factors tend to 1, except
-that $f_E$ has a part with $\tau$; E then falls behind A, and this part behind C, as $1/L$. With
+The factors $f$ are the corrections at finite size. They tend to 1, except that $f_E$ has a part
+with $\tau$. Relative to A, E then falls as $1/L$, and so does this part relative to C. With
 $r = V/d$, $\ell = 1 - 1/L$ and $t_k$ the moments of `spectra.centred_moments`,
 
 $$ f_A = \Big(1-\frac6V\Big)\frac{t_3}{r^2}\Big[\Big(1-\frac2L\Big)^2+\frac{2t_2}V\Big]
@@ -32,9 +32,9 @@ The root in $f_A$ is the median of A over its mean, since the median replicate m
 of 1/2. (A is proportional to a quadratic form of the mean embedding and to the square of another,
 of the label counts; $\sigma^2$ is the relative variance of the product, about $10/d$.)
 
-With few samples, $N\lesssim d$, noise that one sample makes by itself counts as well. B grows by
-the factor $1 + d/N$, C and what E has of $\tau$ by $1 + (1 - 2/L)d/N$, C by $gd/N$ more, and the
-memory of a token that its own context reads adds $2t_2N_C^2d^2/(rL^3N)$. The trigger in the values
+With few samples, $N\lesssim d$, noise from single samples counts too. B grows by the factor
+$1 + d/N$, C and the part of E with $\tau$ by $1 + (1 - 2/L)d/N$, C by another $gd/N$, and the
+memory of a token, read by its own context, adds $2t_2N_C^2d^2/(rL^3N)$. The trigger in the values
 adds $M = \tau V(1+L/d)$ to N in the signal. So $N_c$ is the positive root of
 
 $$ N(N+M)^2 = \kappa^2(f_DN_DN^2 + SN + F), $$
@@ -42,7 +42,7 @@ $$ F = d\Big[f_BN_B^2+\Big(1-\frac2L\Big)
    \Big(\Big(f_C-\frac{2g}r\Big)N_C^2+\tau N_E^2\frac V{L^2}\Big)+gN_C^2
    +\frac{2t_2d\,N_C^2}{rL^2(L-1)}\Big] , $$
 
-of which there is one for $M = 0$: the coefficients change sign once. Without D, it is
+which is unique for $M = 0$ as the coefficients change sign once. Without D, it is
 $\kappa\sqrt S + F/2S$ at large N. With the trigger in the values a few samples suffice where
 $M > \kappa\sqrt S$: the memorised trigger localises, against the noise of one sample, $F$.
 """
@@ -75,7 +75,7 @@ _SOURCE = "paper A, arXiv 2603.15923, A3 (N, d and L enter as a product); consta
 
 
 def _exponents(symbol: str) -> dict[str, float]:
-    """Powers of V, L and d in the N that makes a noise term a fixed share of the squared signal."""
+    """Powers of V, L and d in the N where a noise term is a fixed share of the squared signal."""
     powers = noise.TERMS[symbol].exponents
     return {name: -powers[name] / powers["samples"] for name in ("vocab_size", "length", "dim")}
 
@@ -97,10 +97,9 @@ def critical_snr(
 ) -> float:
     r"""Mean signal-to-noise ratio $s^*$ at which the localisation probability is ``probability``.
 
-    $G$ is `localisation.given_snr`; of what differs between replicates only the noise
-    $\sqrt n\,\xi$ that the trigger collects itself is kept. ``dim`` and ``vocab_size`` may be
-    infinite. $s^*$ is 0 if the probability is reached without any signal, and infinite if no ratio
-    up to $\sqrt d$ reaches it.
+    $G$ is `localisation.given_snr`. Of all differences between replicates, only the trigger's own
+    noise $\sqrt n\,\xi$ is kept. ``dim`` and ``vocab_size`` may be infinite. $s^*$ is 0 if the
+    probability is reached without any signal, and infinite if no ratio up to $\sqrt d$ reaches it.
 
     Raises ValueError: ``probability`` is not inside (0, 1).
 
@@ -125,7 +124,7 @@ def critical_snr(
 
 @prediction(latex=r"\kappa = \frac{s^*}{\sqrt{1 - s^{*2}/d}}", source=_SOURCE)
 def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 0.5) -> float:
-    r"""Critical ratio of the signal to that part of the noise that more samples reduce.
+    r"""Critical ratio of the signal to the part of the noise that falls with more samples.
 
     Infinite if $d \le s^{*2}$ (at most about $2\ln L$): then the overlap of the trigger with the
     other tokens alone hides the signal at any number of samples.
@@ -142,7 +141,7 @@ def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 
     source=_SOURCE,
 )
 def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> float:
-    r"""$N_A$, $N_B$, $N_C$, $N_D$ or $N_E$: what one noise term alone would ask for at $\kappa=1$.
+    r"""$N_A$, $N_B$, $N_C$, $N_D$ or $N_E$: samples that one noise term alone needs at $\kappa=1$.
 
     Raises ValueError: there is no such term, or it does not fall with N.
 
@@ -158,13 +157,13 @@ def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> flo
 
 
 def _trigger_direction(dim: float) -> float:
-    """T over the squared signal."""
+    """Noise term T over the squared signal."""
     term = noise.TERMS["T"]
     return float(term.coefficient * dim ** term.exponents["dim"])
 
 
 def regime(*, vocab_size: float, length: float, dim: float) -> str:
-    """The regime: A, B or C, the largest noise term at the threshold without the trigger in values.
+    """The regime, A, B or C: the largest noise term at the threshold without trigger in values.
 
     >>> regime(vocab_size=4096, length=8, dim=64)
     'C'

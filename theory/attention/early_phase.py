@@ -1,7 +1,7 @@
 r"""Approach of three steps of finite size to the early-phase limit $\eta \to 0$, $\gamma \to
 \infty$.
 
-Step sizes are felt against two natural units. After the first step the logits are of size
+Each step size is compared with a natural unit. After the first step the logits are of size
 $\eta/(VL)$, so the gradient of the second step equals the limit's up to a relative error of first
 order in $\eta/(VL)$. Attention scores after it are of size $\gamma\eta s_0$ (`signal.py`). Softmax
 then differs from hard attention only on sequences whose two best scores lie within $1/(\gamma\eta)$

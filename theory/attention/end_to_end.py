@@ -1,10 +1,11 @@
-r"""End to end: the probability that three gradient steps get a fresh sequence right.
+r"""End to end: the probability that a fresh sequence gets its label after three gradient steps.
 
 A fresh sequence gets its label if its informative token is found and then recalled, and the two
-happen almost independently: accuracy = localisation x recall. They are coupled because training
-misses some informative tokens too, and stores others instead. A training sequence is found as a
-fresh one is. The probability differs from replicate to replicate (by the realised signal-to-noise
-ratio $s$) and from token to token (by the token's own score $t$):
+happen almost independently: accuracy = localisation x recall. They are coupled because attention
+also misses some informative tokens in training, and other tokens are stored instead. The attention
+finds a training sequence's token as often as a fresh sequence's. The probability differs from
+replicate to replicate (by the realised signal-to-noise ratio $s$) and from token to token (by the
+token's own score $t$):
 
 $$ P(s, t) = F_D(t + s)^{L_{eff}} . $$
 
@@ -38,7 +39,7 @@ _COUNT_POINTS = 24
 
 
 def _given_localisation(problem: Problem, found: Array, weights: Array) -> float:
-    """Accuracy if tokens (with these weights) are found with these probabilities."""
+    """Accuracy if the attention finds tokens (of these weights) with these probabilities."""
     mean, square = float(weights @ found), float(weights @ found**2)
     if mean <= 0:
         return 0.0
@@ -65,7 +66,7 @@ def _given_localisation(problem: Problem, found: Array, weights: Array) -> float
 def end_to_end_accuracy(problem: Problem) -> float:
     r"""Probability that the trained model gives a fresh sequence its label.
 
-    Misses that happen to give the right label are neglected; they add about 1/V. Finite size:
+    Wrong tokens that happen to give the right label are neglected; they add about 1/V. Finite size:
     within {error}, as `localisation.probability`.
     """
     ratios, masses = quadrature.merged(*localisation.replicate_snr(problem), _REPLICATE_NODES)
@@ -81,7 +82,7 @@ def end_to_end_accuracy(problem: Problem) -> float:
     latex=r"\mathrm{Acc} = P\cdot\mathrm{Recall}", source=_SOURCE, error=0.07, regime=REGIME
 )
 def product(problem: Problem) -> float:
-    r"""Localisation times recall, for a memory trained at perfect localisation.
+    r"""Localisation times recall, for a memory that was trained with perfect localisation.
 
     Against `end_to_end_accuracy`, two effects of the tokens that training misses nearly cancel: the
     memory lacks them, which lowers recall, but fresh sequences miss the same tokens.

@@ -17,8 +17,8 @@ averages $G$ over the three things that differ from replicate to replicate, all 
 mean noise $E\sigma^2$:
 
 - $q$: Gaussian with variance $v_q$ (`noise_terms.trigger_coefficient_variance`);
-- $\nu = z_{trig}^\top w_{noise}$, the noise that the trigger collects itself: $f_d$-distributed
-  with variance $b\,\zeta$;
+- $\nu = z_{trig}^\top w_{noise}$, the trigger's own noise: $f_d$-distributed with variance
+  $b\,\zeta$;
 - $\zeta = |w_{noise}|_S^2$ over its mean: lognormal with mean 1 and variance `_spread`.
 
 The mean of $\sigma^2$ given these is $T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,\zeta$.
@@ -26,14 +26,14 @@ The mean of $\sigma^2$ given these is $T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,
 With the trigger in the values, most of the signal is proportional to one random number, the mean
 agreement of two labels of the batch (`Agreement`). It is skewed and moves the noise as well. Then
 $q$ and $\nu$ are correlated (`noise_terms.trigger_covariance`), and T is proportional to $q^2 +
-2q\nu$, a bit more than a $d$-th of it.
+2q\nu$: slightly more than $1/d$ of it.
 
 Derived: every term of $w_{noise}$ is, given the data's label counts, a Gaussian vector. Its
 covariance is a power $S^p$ of the embeddings' covariance $S$, the term's `covariance_power`. $p =
 2$ if it is $S\mu$, with $\mu$ the mean embedding (A); $p = 3$ if it is $S\,S^{1/2}g$, with $g$ a
 normal vector (B, D); $p = 1$ if it is $S^{1/2} g$ (the others). So $\sigma^2$ is a quadratic form
-in $S^{p+1}$, and the trigger's own share a form in $S^p$. One approximation is made: a lognormal of
-the right variance replaces a weighted sum of $\chi^2$ times powers of a $\chi^2$.
+in $S^{p+1}$, and the trigger's own share is a form in $S^p$. The only approximation: a lognormal of
+the same variance replaces a weighted sum of $\chi^2$ times powers of a $\chi^2$.
 
 With orthonormal embeddings $\theta_v$ is not Gaussian (`theory.attention.orthonormal`), and both
 `probability` and `replicate_snr` raise ValueError.
@@ -101,8 +101,7 @@ def snr(problem: Problem) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    r"""Contribution of the mean agreement of two labels to a trigger in the values, and to its
-    noise.
+    r"""Effect of the mean agreement of two labels on signal and noise of a trigger in the values.
 
     The agreement $A = V\sum_{ab}p_aG_{ab}p_b$ over its mean is $\alpha$, about a gamma variable.
     Sums of squares of samples' agreements grow as $t_2\alpha + h\alpha^2$; terms that see the mean
@@ -113,7 +112,7 @@ class Agreement:
         square: $h/(t_2 + h)$.
         signal: the part of the mean signal that is proportional to $\alpha$.
         coefficient: the parts of $v_q$ that grow as $t_2\alpha + h\alpha^2$ and as $\alpha^2$.
-        noise: shares of the noise other than T, likewise.
+        noise: shares of the noise other than T, in the same two parts.
     """
 
     variance: float = 0.0
@@ -123,7 +122,7 @@ class Agreement:
     noise: tuple[float, float] = (0.0, 0.0)
 
     def nodes(self) -> tuple[Array, Array, tuple[Array, Array]]:
-        r"""$\alpha$, weights, and the two powers of it over their means."""
+        r"""Values of $\alpha$, their weights, and both powers of $\alpha$ over their means."""
         alpha, weights = quadrature.gamma(self.variance, 5)
         squared = alpha**2 / (1 + self.variance)
         mixed = alpha * (1 - self.square + self.square * alpha)
@@ -132,14 +131,15 @@ class Agreement:
 
 @dataclass(frozen=True)
 class SignalToNoise:
-    r"""Signal and noise of a setting, which determine the law of a replicate's ratio.
+    r"""Signal and noise of a setting: they determine the law of a replicate's ratio.
 
     Attributes:
         snr: mean trigger score over the root of the mean variance of the token scores.
-        shares: of that variance, by the covariance power of the noise terms; 0 is T alone.
+        shares: parts of that variance, by the covariance power of the noise terms; 0 is T alone.
         coefficient: $v_q$ in units of that variance.
-        covariance: covariance of $q$ and $\nu$, likewise; 0 where the trigger is not in the values.
-        agreement: how they change with it, likewise; None where that is left out.
+        covariance: of $q$ and $\nu$, in these units; 0 where the trigger is not in the values.
+        agreement: how signal and noise change with the agreement, in these units; None to leave it
+            out.
     """
 
     snr: float
@@ -187,11 +187,11 @@ def signal_to_noise(problem: Problem) -> SignalToNoise:
 
 
 def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
-    r"""Dimension $D$ whose $f_D$ has the kurtosis of the token scores of one replicate.
+    r"""Dimension $D$ at which $f_D$ has the kurtosis of one replicate's token scores.
 
     For Gaussian embeddings the scores of a replicate have a uniform direction in $R^V$: $D=\infty$.
-    Unit norm takes away the fluctuations of $(K^{p+1})_{vv}$ ($K$: Gram matrix) with $|z_v|^2$,
-    whose log-derivative is $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ for
+    Unit norm takes away the fluctuations of $(K^{p+1})_{vv}$ ($K$: Gram matrix) with $|z_v|^2$.
+    Their log-derivative is $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ for
     $M = \sum_k t_k x^k = 1/(1 - a)$, $a \propto |z_v|^2$. So $D = d/\eta^2$ with the mean $\eta$.
     """
     if problem.embeddings == "gaussian":
@@ -249,7 +249,7 @@ def _trigger_share(problem: Problem, shares: Mapping[int, float]) -> float:
 
 
 def replicate_snr(problem: Problem, given: SignalToNoise | None = None) -> tuple[Array, Array]:
-    r"""Quadrature of $\theta_{trig}/\sigma$ over replicates: values and weights, flat arrays."""
+    r"""Quadrature of $\theta_{trig}/\sigma$ over replicates: values and weights, both (nodes,)."""
     if problem.embeddings == "orthonormal":
         raise ValueError(
             "the embeddings are orthonormal: use theory.attention.orthonormal.localisation"
@@ -308,12 +308,12 @@ def _many_samples(cell: Mapping[str, Any]) -> bool:
 def probability(problem: Problem, given: SignalToNoise | None = None) -> float:
     r"""Probability that the attention localises the informative token of a fresh sequence.
 
-    Averaged over data, embeddings and the sequence, for random embeddings; a few ms a call. Stated
-    error for d >= 12 and V >= 8 d: {error}. With the trigger in the values, 70 random settings (V
-    from 128 to 1,024, d up to 44) have errors of -0.030 to 0.012, at a standard error of 0.004.
-    Theory is too low, by more than 0.02 where V < 256, or N < 22 and d < 19. Of L from 3 to 7, 20
-    settings with N >= V/4 are off by -0.014 to 0.004. With N = 18 to 43 the noise is too large, and
-    theory up to 0.05 too low. A normal $\theta_v$ and no fluctuations between replicates,
+    Averaged over data, random embeddings and the sequence; one call takes a few ms. Stated error
+    for d >= 12 and V >= 8 d: {error}. With the trigger in the values, 70 random settings (V from
+    128 to 1,024, d up to 44) have errors of -0.030 to 0.012, at a standard error of 0.004. Theory
+    is too low, by more than 0.02 where V < 256, or N < 22 and d < 19. Of L from 3 to 7, 20 settings
+    with N >= V/4 are off by -0.014 to 0.004. With N = 18 to 43 the noise is too large, and theory
+    up to 0.05 too low. A normal $\theta_v$ and no fluctuations between replicates,
     $G(\mathrm{SNR})$ alone, are up to 0.11 too low.
     """
     given = given or signal_to_noise(problem)

@@ -43,9 +43,9 @@ def variance(problem: Problem) -> float:
     r"""Variance of the token scores over tokens, in units of $s_0^2$.
 
     Stated error: {error} for d >= 16, L >= 4, N >= V/3 and V >= 8 d; at 14 random settings with L
-    from 4 to 7 simulated over theory is 0.98 to 1.02. For fewer tokens covariances that are left
-    out matter: it is 0.914(6) at (V, L, N, d) = (128, 8, 43, 32), and 0.907(10) with d = 64, where
-    every term is within 7%. Not for fewer samples of short sequences: it
+    from 4 to 7 simulated over theory is 0.98 to 1.02. For fewer tokens, neglected covariances
+    matter: the ratio is 0.914(6) at (V, L, N, d) = (128, 8, 43, 32), and 0.907(10) with d = 64,
+    where every term is within 7%. It does not hold for fewer samples of short sequences: the ratio
     is 0.54, 0.86 and 0.80 at (V, L, N, d) = (646, 3, 18, 18), (393, 4, 43, 18), (765, 7, 18, 46).
     """
     terms = sum(term.variance(problem) for term in TERMS.values())
@@ -55,7 +55,7 @@ def variance(problem: Problem) -> float:
 
 
 def shares(problem: Problem) -> dict[str, float]:
-    """Each term's share of `variance`; they add up to 1 less the share of the covariances."""
+    """Each term's share of `variance`; the shares add up to 1 minus the covariances' share."""
     total = variance(problem)
     return {symbol: term.variance(problem) / total for symbol, term in TERMS.items()}
 
@@ -63,7 +63,7 @@ def shares(problem: Problem) -> dict[str, float]:
 def by_covariance_power(
     shares: Mapping[str, float], powers: Mapping[str, int] = COVARIANCE_POWERS
 ) -> dict[int, float]:
-    """Shares of the terms, by symbol, added up where the covariance power is the same.
+    """Add up shares of terms, given by symbol, over terms of the same covariance power.
 
     Raises:
         KeyError: a term has no power.

@@ -1,4 +1,4 @@
-r"""Declaration of a noise term: once, on its formula, with `noise_term`.
+r"""Declaration of noise terms: `noise_term` declares each once, on its formula.
 
 Everything that needs a term reads it in `noise.TERMS`: the sum of the noise, the law of a replicate
 (`covariance_power`), the critical number of samples (`exponents`, `coefficient`), the Attention-MLP
@@ -26,7 +26,7 @@ ERROR = "10%"
 
 
 def any_length(regime: Regime) -> Regime:
-    """The regime, with Gaussian embeddings too, whose lengths vary."""
+    """The regime, extended to Gaussian embeddings, whose lengths vary."""
     return regime.searched(
         "embeddings on the sphere, or Gaussian with V >= 8 d and the trigger in the keys alone",
         holds=lambda cell: (
@@ -53,7 +53,7 @@ class NoiseTerm:
         title: name in words.
         latex: its variance in units of $s_0^2$.
         exponents: powers of the sizes in its regime, trigger not in the values.
-        constant: the power law's, as stated.
+        constant: the stated constant of the power law.
         regime: where the power law holds.
         covariance_power: the term's part of $w$ is a Gaussian vector whose covariance is this power
             of the covariance of the embeddings (`theory.attention.localisation`).
@@ -73,13 +73,13 @@ class NoiseTerm:
 
     @property
     def coefficient(self) -> float:
-        """Constant of the power law, read off the formula deep in the regime."""
+        """Constant of the power law, as the formula gives it far inside the regime."""
         return self.constant * (self.variance(_DEEP) / self.limit(_DEEP))
 
     def scaling(self, problem: Problem) -> float:
         """Power law with `exponents`, corrected for finite size like `variance`, up to a constant.
 
-        Its exponents on a grid are what a measurement there should find.
+        A measurement on a grid should find the exponents of this law on that grid.
         """
         return _power_law(1.0, self.exponents, problem) * (
             self.variance(problem) / self.limit(problem)
@@ -102,8 +102,8 @@ def noise_term(
 ) -> Callable[[Formula], Formula]:
     r"""Declare a formula for a variance, in units of $s_0^2$, as a noise term and a prediction.
 
-    Arguments are fields of `NoiseTerm`; of ``exponents``, a size that is not named does not matter.
-    ``error``: of the formula, where it differs from the sum's.
+    Arguments are fields of `NoiseTerm`; a size not named in ``exponents`` has exponent 0.
+    ``error``: stated error of the formula, where it differs from the sum's error.
 
     Raises ValueError: there is a term of this symbol already.
     """
@@ -130,7 +130,7 @@ def noise_term(
 
 
 def sum_latex(symbols: Iterable[str]) -> str:
-    """The sum of terms as LaTeX, a symbol's second letter as an index.
+    """Write the sum of terms as LaTeX, with a symbol's second letter as an index.
 
     >>> sum_latex(["A", "C2"])
     'A+C_2'
@@ -139,7 +139,7 @@ def sum_latex(symbols: Iterable[str]) -> str:
 
 
 def _looked_up(formula: Formula) -> Formula:
-    """The formula, looked up in its module when called, so that an edit reaches every user."""
+    """Wrap a formula so that each call looks it up in its module, and finds an edited one."""
     return lambda problem: float(
         getattr(sys.modules[formula.__module__], formula.__name__)(problem)
     )

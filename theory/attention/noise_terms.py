@@ -1,6 +1,6 @@
 r"""The noise terms of the token scores: each declared once, on the formula of its variance.
 
-In units of $s_0^2$. Notation of all formulas here: $h = V/N$, $r = V/d$ and $1/d$ (both 0 for
+Units are $s_0^2$. Notation of all formulas here: $h = V/N$, $r = V/d$ and $1/d$ (both 0 for
 orthonormal embeddings), $\ell = 1 - 1/L$, $\tau$ = trigger in the values, $t_k$ the spectral
 moments of $V$ centred embeddings (`theory.laws.spectra`), and
 
@@ -15,7 +15,7 @@ noise.md derives every term, with the size of what is left out. Means are over d
 embeddings have a variance of $2/d$, and every term takes the moments of `lengths` (noise.md,
 Gaussian embeddings); with the trigger in the values, H does not.
 
-Each term states the error of `noise.variance`, and where that does.
+Each term states the same error, in the same regime, as `noise.variance`.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from theory.laws import spectra
 
 
 def _notation(problem: Problem) -> tuple[float, float, float, float, float, float, float]:
-    """V, L, N, r, t_2, t_3 and t_4 of the module docstring."""
+    """Sizes and moments of the module docstring: V, L, N, r, t_2, t_3 and t_4."""
     moments = spectra.centred_moments(problem.embeddings, problem.vocab_size, problem.dim)
     sizes = float(problem.vocab_size), float(problem.length), float(problem.samples)
     return *sizes, problem.ratio, *moments
@@ -53,7 +53,7 @@ class Lengths(NamedTuple):
 
 
 def lengths(problem: Problem) -> Lengths:
-    """The means of products with squared lengths; on the sphere these are 1, and drop out."""
+    """Means of products with squared lengths; on the sphere squared lengths are 1, and drop out."""
     _, _, _, _, t2, t3, _ = _notation(problem)
     spread = _length_variance(problem)
     k2 = 1 + spread
@@ -95,22 +95,22 @@ def label_agreement(problem: Problem) -> float:
 def trigger_coefficient_variance(problem: Problem) -> float:
     r"""Variance $v_q$ of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
 
-    In units of $s_0^2$, with $W = t_2(1 + h) + 3h + h^2$. The population value of $q$ is $s_0$ up
-    to a relative fluctuation $2/d^2$ over embeddings, which is not part of $v_q$. With the trigger
-    in the values, $q$ includes what keys without the trigger read of the stored trigger, along it,
-    and $v_q$ is the variance over data and embeddings.
+    Units are $s_0^2$, and $W = t_2(1 + h) + 3h + h^2$. The population value of $q$ is $s_0$ up to a
+    relative fluctuation $2/d^2$ over embeddings, which is not part of $v_q$. With the trigger in
+    the values, keys without the trigger read the stored trigger as well: $q$ includes the part
+    along the trigger, and $v_q$ is the variance over data and embeddings.
     """
     return sum(trigger_coefficient_parts(problem).values())
 
 
 def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
-    r"""Parts of $v_q$, in units of $s_0^2$, by the memory that informative tokens read.
+    r"""Parts of $v_q$, in units of $s_0^2$, by the stored vector that informative tokens read.
 
     ``contexts``: contexts of other samples. ``own context``: context of the same sample.
     ``tokens``: informative tokens. ``mean``: the mean embedding, stored with every label. Where the
-    trigger is in the values, also: ``trigger reads contexts``; ``agreement``, the trigger, as often
-    as labels agree; ``overlaps`` of trigger and informative tokens; ``mean overlap`` of trigger and
-    mean embedding; ``agreement of tokens``, a covariance with ``tokens``.
+    trigger is in the values, also: ``trigger reads contexts``; ``agreement``, the trigger, with the
+    frequency at which labels agree; ``overlaps`` of trigger and informative tokens; ``mean
+    overlap`` of trigger and mean embedding; ``agreement of tokens``, a covariance with ``tokens``.
     """
     V, L, N, r, t2, _, _ = _notation(problem)
     overlap, h, (k2, _, _) = problem.overlap, V / N, lengths(problem).power
@@ -138,10 +138,10 @@ def token_overlaps(problem: Problem) -> float:
 
 
 def trigger_covariance(problem: Problem) -> float:
-    r"""Covariance of $q$ and the noise $\nu$ that the trigger collects itself, units $s_0^2$.
+    r"""Covariance of $q$ and the trigger's own noise $\nu$, in units of $s_0^2$.
 
-    With the trigger in the values both see what it shares with contexts (B), informative tokens
-    (D, H) and the mean embedding (A); else it is 0. noise.md derives it.
+    With the trigger in the values both contain its overlaps with contexts (B), informative tokens
+    (D, H) and the mean embedding (A); otherwise the covariance is 0. noise.md derives it.
     """
     if not problem.trigger_in_values:
         return 0.0
@@ -280,8 +280,9 @@ def read_mean(problem: Problem) -> float:
 def own_memory(problem: Problem) -> float:
     r"""H: a token's own memory scores it, in proportion to how often it was informative.
 
-    With the trigger in the values the memory of the trigger scores it as well. The 4 and the 2
-    become $9+t_2-1$ and $13+t_2+h$, the bracket of the second term $(3+6h+h^2)t_3-\frac32t_2$, and
+    With the trigger in the values the trigger's memory also adds to the token's score. The 4 and
+    the 2 become $9+t_2-1$ and $13+t_2+h$, the bracket of the second term
+    $(3+6h+h^2)t_3-\frac32t_2$, and
 
     $$ t_2\Big[\frac{L^2W}{dNV^2}+\frac{t_2+h}{N^2(L-1)}+\frac{(L-1)(W-h)}{dNV}
        +\frac{4+6h+h^2+(t_2-1)(2+h)}{dNV}\Big] $$
@@ -310,7 +311,7 @@ def own_memory(problem: Problem) -> float:
 
 
 def trigger_reads_contexts(problem: Problem) -> float:
-    """The part of H that a trigger in the values reads of the stored contexts, units s_0^2."""
+    """Part of H in which a trigger in the values reads the stored contexts, in units of s_0^2."""
     V, L, N, _, t2, _, _ = _notation(problem)
     h = V / N
     shares = t2 * (1 + h) + 2 * h + h**2
@@ -382,7 +383,7 @@ def count_covariance(problem: Problem) -> float:
 def context_covariance(problem: Problem) -> float:
     r"""Twice the covariance of B and H, in units of $s_0^2$: $-2\tau Lt_3(t_2+h)/(N^2V)$.
 
-    With the trigger in the values, what it reads is stored with the contexts, less their mean.
+    A trigger in the values reads vectors that are stored with the contexts, less their mean.
     """
     V, L, N, _, t2, t3, _ = _notation(problem)
     return -2 * problem.trigger_in_values * L * t3 * (t2 + V / N) / (N**2 * V)

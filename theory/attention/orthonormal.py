@@ -12,11 +12,13 @@ informative token and $O_{ii'} = \sum_v c_i(v)c_{i'}(v)$. Few pairs of sequences
 these are small whole numbers plus corrections of order 1/L and 1/V. A Gaussian law is wrong by up
 to a factor 2.5 in the critical number of samples. Instead:
 
-- samples that share a label (a collision) raise $\theta_{trig}$ by 2 a pair. Without the trigger
-  in the values that is the whole signal, and it takes about $\sqrt V$ samples;
+- each pair of samples with the same label (a collision) raises $\theta_{trig}$ by 2. Without the
+  trigger in the values there is no other signal, and it takes about $\sqrt V$ samples;
 - a token that occurs twice in a sequence, or in two sequences of one label, gains about 2. These
-  few tokens are the noise, and a fresh sequence must avoid the ones above $\theta_{trig}$;
-- each repeat within a sequence lowers $\theta_{trig}$ by $2/L$: with no collision they decide.
+  few tokens are the noise, and a fresh sequence must not hold one that scores above
+  $\theta_{trig}$;
+- each repeat within a sequence lowers $\theta_{trig}$ by $2/L$: without a collision, repeats
+  decide.
 
 Both laws are sums of independent small counts, built here by convolution on the lattice
 $1/(LV)$ (token) and $1/L$ (trigger). Derived.
@@ -74,7 +76,7 @@ _SHARE_NODES = 16
 
 
 class _Sizes(NamedTuple):
-    """V, L, N and tau."""
+    """Sizes V, L and N, and whether the trigger is in the values (tau)."""
 
     V: int
     L: int
@@ -111,16 +113,16 @@ def _power_sum(weights: Array, step: Array) -> Array:
 
 
 def _trimmed(weights: Array) -> Array:
-    """The law without its negligible upper tail."""
+    """Cut a law's negligible upper tail."""
     return weights[: int(np.searchsorted(np.cumsum(weights), weights.sum() * (1 - 1e-7))) + 1]
 
 
 def _context_deficit(s: _Sizes) -> Array:
     """Law of the cost of one context occurrence to a token, in units 1/L.
 
-    It is 2 for each other repeat in the sequence. For each partner (another sequence of that label)
-    it is 1 for the shared informative token and 1 for each shared context token. With the trigger
-    in the values it is 1 for the sequence itself and each partner.
+    Each other repeat in the sequence costs 2. Each partner (another sequence of that label) costs 1
+    for the shared informative token and 1 for each shared context token. With the trigger in the
+    values, the sequence itself and each partner cost 1.
     """
     repeats = _doubled(quadrature.poisson((s.L - 1) * (s.L - 2) / (2 * s.V)))
     partner = np.concatenate([np.zeros(1 + s.tau), quadrature.poisson(s.shared)])
@@ -129,7 +131,7 @@ def _context_deficit(s: _Sizes) -> Array:
 
 
 def _own_deficit(s: _Sizes, samples: int) -> Array:
-    """Law of the score that a token's own sequences cost it, in units 1/L: 2 per repeat or pair."""
+    """Law of the score that a token loses to its own sequences: 2/L per repeat or pair."""
     pairs = samples * (s.L - 1) * (s.L - 2) / (2 * s.V) + math.comb(samples, 2) * s.shared
     return _doubled(quadrature.poisson(pairs, 1e-7))
 
@@ -149,11 +151,11 @@ def _token_law(s: _Sizes) -> tuple[Array, Array]:
 
 
 def _token_cases(s: _Sizes) -> Iterator[tuple[float, float, Array]]:
-    """Cases of a token: the chance of each, the score before deficits, and the law of deficits in
-    1/L.
+    """Cases of a token: chance, score before deficits, and law of deficits (units 1/L) of each.
 
     The token occurs in contexts, and some pairs of these occurrences meet, in one sequence or in
-    two of one label. It is the informative one of n samples, and occurs again in some of these.
+    two of one label. It is the informative token of n samples, and occurs again in some of these
+    samples.
     """
     meet = (s.L - 2) / (s.L - 1) / s.N + (1 - 1 / s.N) / s.V
     own = stats.binom.pmf(np.arange(min(s.N, 40) + 1), s.N, 1 / s.V)
@@ -190,8 +192,9 @@ def _own_score(s: _Sizes, samples: int, repeated: int, occurrences: int) -> floa
 def _trigger_law(s: _Sizes) -> tuple[Array, Array]:
     """Values and probabilities of the trigger score.
 
-    A sum over tokens of functions of their sample counts n, given that the counts add up to N:
-    a multiple of n that decorrelates it from the total is taken off, and put back at the end.
+    The score is a sum over tokens of functions of their sample counts n, and the counts add up to
+    N. Subtracting a multiple of n decorrelates the sum from the total; it is added again at the
+    end.
     """
     n = np.arange(min(s.N, 40) + 1)
     chance = stats.binom.pmf(n, s.N, 1 / s.V)
@@ -235,8 +238,8 @@ def _trigger_law(s: _Sizes) -> tuple[Array, Array]:
 def _tie_law(s: _Sizes) -> tuple[Array, Array]:
     """Law of the term -1/V of g in the trigger score, which breaks ties.
 
-    Each of the N(N-1) pairs costs 1/V - 2/(LV) for each context occurrence of an informative token,
-    and gains 2/(LV), both orders together, for each shared context token.
+    Each of the N(N-1) pairs lowers the score by 1/V - 2/(LV) for each context occurrence of an
+    informative token, and raises it by 2/(LV), both orders together, for each shared context token.
     """
     hits = quadrature.poisson(s.N * (s.N - 1) * (s.L - 1) / s.V)
     shared = quadrature.poisson(s.N * (s.N - 1) / 2 * s.shared)
@@ -253,7 +256,7 @@ def _tie_law(s: _Sizes) -> tuple[Array, Array]:
     regime=VARIANCE,
 )
 def variance(problem: Problem) -> float:
-    """Variance of the token scores in units s0^2, without any interference term."""
+    """Variance of the token scores in units of s_0^2; interference terms vanish."""
     values, weights = _token_law(_sizes(problem))
     unit = signal.signal_unit(problem) * (problem.samples * problem.length) ** 2
     return float(weights @ values**2 - (weights @ values) ** 2) / unit**2
@@ -270,8 +273,8 @@ def localisation(problem: Problem) -> float:
 
     $\theta_u$ and the distractors' scores follow the token law $F$, independently of
     $\theta_{trig}$. The problem's ``dim`` and ``embeddings`` play no part. Finite size: within
-    {error} for V >= 128, L <= V/4 and N >= 12; with fewer samples exact ties decide, and it may be
-    0.09(1) too high (V = 143, L = 9, N = 7).
+    {error} for V >= 128, L <= V/4 and N >= 12; with fewer samples exact ties decide, and the
+    formula may be 0.09(1) too high (V = 143, L = 9, N = 7).
     """
     values, weights = _token_law(_sizes(problem))
     cumulative = np.concatenate([[0.0], np.cumsum(weights)])
@@ -293,9 +296,9 @@ def recall(problem: Problem) -> float:
     r"""Share of tokens recalled: the coverage, independent of length and dimension. Exact.
 
     Without the trigger in the values a token is recalled if it was seen, and otherwise guessed with
-    probability $1/V$. With it all values share a direction, and token $v$ is recalled if no other
-    token was seen more than $2 n_v$ times. Of $T$ tokens seen exactly as often as that, it beats
-    all with probability $1/(T+1) = \int_0^1 s^T ds$: ties are broken evenly.
+    probability $1/V$. With the trigger all values share a direction, and token $v$ is recalled if
+    no other token was seen more than $2 n_v$ times. If $T$ tokens were seen exactly $2 n_v$ times,
+    $v$ beats them with probability $1/(T+1) = \int_0^1 s^T ds$: ties are broken evenly.
     """
     V, N = problem.vocab_size, problem.samples
     if not problem.trigger_in_values:

@@ -69,11 +69,11 @@ class Problem:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """The problem in a mapping; other keys are ignored."""
+        """Take the problem from a mapping; other keys are ignored."""
         return cls(**{f.name: parameters[f.name] for f in fields(cls) if f.name in parameters})
 
     def replace(self, **changes: Any) -> Self:
-        """A copy with some fields changed, validated again."""
+        """Copy the problem with some fields changed, and validate the copy."""
         return replace(self, **changes)
 
     @property

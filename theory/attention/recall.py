@@ -1,18 +1,18 @@
 r"""Recall: the probability of the right label once attention is on the informative token.
 
-With attention on the informative token the third gradient step stores the value matrix
+If attention is on the informative token, the third gradient step stores the value matrix
 $\frac1N\sum_i U\delta_{k_i} f_i^\top$, $\delta_k = e_k - \mathbf 1/V$, where $f_v = z_v + \tau
 z_{trig}$ is the value of token $v$. Token $v$ scores label $k$ with $u_k^\top y_v$,
 
 $$ y_v = \sum_w b_w u_{\pi(w)}, \qquad
    b_w = \frac{n_w}{N} f_w^\top f_v - \mathrm{mean}_w , $$
 
-where $n_w$ counts the samples with informative token $w$. All that matters of the values is the
-mean $q$ of $f_v^\top f_v$, and mean $\kappa_0$ and variance $T^2$ of $f_w^\top f_v$, $w \ne v$:
+where $n_w$ counts the samples with informative token $w$. The values enter only through the mean
+$q$ of $f_v^\top f_v$, and mean $\kappa_0$ and variance $T^2$ of $f_w^\top f_v$, $w \ne v$:
 `Kernel`. Below, $\lambda = N/V$, and scores are in units of $1/V$.
 
-With orthonormal embeddings recall is a matter of coverage (`theory.attention.orthonormal`), and
-every accuracy and its threshold `half_dim_refined` raise ValueError.
+With orthonormal embeddings recall equals coverage (`theory.attention.orthonormal`), and every
+accuracy and the threshold `half_dim_refined` raise ValueError.
 """
 
 import math
@@ -67,7 +67,7 @@ _SCALE_NODES = 7
 
 
 def _plain(cell: Mapping[str, Any]) -> bool:
-    """Whether embeddings are on the sphere, and the trigger is in the keys alone."""
+    """Whether embeddings are on the sphere and the trigger is only in the keys."""
     on_sphere = cell.get("embeddings", "sphere") == "sphere"
     return on_sphere and not cell.get("trigger_in_values", False)
 
@@ -97,8 +97,8 @@ class Attended:
     r"""Attention of the training samples when the memory was written.
 
     Attributes:
-        mean: fraction of the samples that attended to their informative token.
-        square: mean square of that fraction between tokens.
+        mean: share of the samples that attended to their informative token.
+        square: mean over tokens of the square of this share.
     """
 
     mean: float = 1.0
@@ -120,7 +120,7 @@ def count_nodes(
 
 @dataclass(frozen=True)
 class _Interference:
-    """Contribution of the other tokens to the scores of one token, in units 1/V."""
+    """Contribution of the other tokens to the scores of one token, in units of 1/V."""
 
     counts: Array
     count_weights: Array
@@ -150,10 +150,10 @@ def _interference(
 
 
 def _tail_dim(problem: Problem, dim: float) -> float:
-    """Dimension of the sphere whose coordinate has the tail of a score, at fixed length of y_v.
+    """Dimension of the sphere whose coordinates have the tail of a score, at a fixed length of y_v.
 
-    The length of a Gaussian embedding fluctuates, which takes a coordinate of the sphere in d
-    dimensions back to a normal variable.
+    The fluctuating length of a Gaussian embedding turns a coordinate of the sphere in d dimensions
+    into a normal variable again.
     """
     inverse = 1 / spectra.effective_rank(problem.vocab_size, dim)
     return 1 / (inverse - 1 / dim) if problem.embeddings == "gaussian" else 1 / inverse
@@ -233,7 +233,7 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     A token is recalled if its own score, $s_n + \sigma_A t$, exceeds $V - 1$ independent
     competitors of standard deviation $\sigma_B$. $n$ is binomial, or $n = \lambda$ if ``balanced``.
 
-    Mostly too high where it errs: competitors are correlated.
+    Errors are mostly upwards: competitors are correlated.
     """
     size, dim = problem.vocab_size, problem.dim
     values, stored = kernel(problem, dim), _interference(problem, dim, balanced, PERFECT)
@@ -262,8 +262,8 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
 
     Refines `recall_accuracy_gaussian`: all competitors of a token share one $|y_v|^2$, which
     fluctuates ($r$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and
-    contains the token's own score. A competitor has a count $m$ of its own. $\Phi$ gives way to
-    $F_D$, the law of $\sqrt D$ times a coordinate of a uniform unit vector. The competitors' scores
+    contains the token's own score. A competitor has a count $m$ of its own. $F_D$ replaces $\Phi$;
+    it is the law of $\sqrt D$ times a coordinate of a uniform unit vector. The competitors' scores
     have covariance $B^2G^2$, $G = UU^\top$, whose rows correlate as $D$ random directions do,
 
     $$ D = V\Big/\Big(\frac{t_4}{(1+V/d)^2} - 1\Big), \qquad t_4 = \tfrac1V\mathrm{tr}\,G^4 , $$
@@ -282,12 +282,12 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
 def given_count(
     problem: Problem, counts: Array, *, balanced: bool = False, attended: Attended = PERFECT
 ) -> Array:
-    r"""`recall_accuracy` of tokens that so many samples stored rightly, elementwise; counts may be
-    real.
+    r"""`recall_accuracy` by the number of samples that stored a token rightly, elementwise; counts
+    may be real.
 
-    Samples that did not attend to their informative token store a wrong one under the right label.
-    With right counts binomial of mean $\lambda P$, where $P$ varies between tokens,
-    $B^2=(EP^2+1/\lambda)T^2 + \mathrm{Var}(n/\lambda)\kappa_0^2$.
+    Other samples store a wrong token under the right label. If right counts are binomial with mean
+    $\lambda P$, where $P$ varies between tokens, $B^2=(EP^2+1/\lambda)T^2 +
+    \mathrm{Var}(n/\lambda)\kappa_0^2$.
     """
     return _refined(problem, float(problem.dim), counts, balanced, attended)
 
@@ -344,19 +344,22 @@ def half_dim_asymptotic(problem: Problem) -> float:
 
 @prediction(latex=r"\mathrm{Acc}(d_{1/2}) = \frac12", source=_SOURCE, error="3%", regime=THRESHOLD)
 def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
-    """Dimension, a real number below 4V, at which `recall_accuracy` is 1/2; else infinite."""
+    """Dimension, real and below 4V, at which `recall_accuracy` is 1/2; infinite if there is
+    none.
+    """
     _require_random(problem)
     return _half_dim(problem.replace(length=2, dim=2), balanced)  # what the threshold ignores
 
 
 @prediction(latex=r"P_{all} = e^{-V(1-\mathrm{Acc})}", source=_SOURCE, error=0.1, regime=BALANCED)
 def all_tokens_probability(problem: Problem) -> float:
-    r"""Probability that every token is recalled, each the informative one of $\lambda$ samples.
+    r"""Probability that every token is recalled; each is the informative token of $\lambda$
+    samples.
 
     Near the threshold the tokens that fail are few and nearly independent, so their number is
-    Poisson. With random counts a single unseen token already spoils it: hence balanced data.
+    Poisson. With random counts one unseen token is enough to fail; data are therefore balanced.
 
-    Mostly too low where it errs: failures come together.
+    Errors are mostly downwards: failures come together.
     """
     return math.exp(-problem.vocab_size * (1 - recall_accuracy(problem, balanced=True)))
 

@@ -1,6 +1,6 @@
 r"""A rival to the product law: the critical number of samples as a sum, $aV + bL + c/d$.
 
-No prediction of ours: the best law in which V, L and d do not multiply, kept so that the evidence
+We do not predict this law. It is the best one in which V, L and d do not multiply, and the evidence
 can refute it.
 """
 
@@ -20,8 +20,8 @@ _GRID = tuple(product((512, 1024, 2048), (8, 16, 32, 64), (12, 16, 24, 32, 48)))
 def critical_samples(problem: Problem) -> float:
     """The sum at the sizes of ``problem``; its coefficients minimise the relative error.
 
-    They are fitted, without negative ones, to `critical.threshold` over sizes around sizes of the
-    problem's own kind: V from 512 to 2048, L from 8 to 64, d from 12 to 48.
+    The coefficients are fitted, none of them negative, to `critical.threshold` over a grid: V from
+    512 to 2048, L from 8 to 64, d from 12 to 48.
     """
     return float(_coefficients() @ _features(problem.vocab_size, problem.length, problem.dim))
 

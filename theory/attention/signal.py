@@ -41,7 +41,7 @@ def signal_unit(problem: Problem) -> float:
 def trigger_signal(problem: Problem) -> float:
     r"""Mean trigger score $E\theta_{trig}$, exact for unit-sphere and orthonormal embeddings.
 
-    For Gaussian ones it is exact with the trigger in the keys alone, where squared lengths of mean
+    For Gaussian embeddings it is exact with the trigger in the keys alone: squared lengths of mean
     1 enter once each. With the trigger in the values its length enters to the fourth power:
     simulated over predicted is 1.11(2) at (V, L, N, d) = (6, 3, 12, 6).
 

@@ -1,4 +1,4 @@
-r"""Localisation through the random layer: its probability and the critical number of samples."""
+r"""Localisation through the random layer: probability, and critical number of samples."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -31,7 +31,7 @@ _COVARIANCE_POWERS = noise.COVARIANCE_POWERS | {
 def signal_to_noise(problem: MlpProblem, without: Collection[str] = ()) -> SignalToNoise:
     """Signal and noise of the model with the layer.
 
-    ``without``: symbols of terms that are taken to be absent.
+    ``without``: symbols of terms to leave out.
     """
     every = mlp_noise.terms(problem)
     values = {symbol: value for symbol, value in every.items() if symbol not in without}
@@ -58,13 +58,13 @@ def signal_to_noise(problem: MlpProblem, without: Collection[str] = ()) -> Signa
 def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     r"""Probability that attention localises a fresh sequence.
 
-    As in `theory.attention.localisation`, but with the trigger in the values $q$ and $\nu$ are
-    correlated: both hold its overlap with the mean row of the layer (`noise.bias_covariance`).
+    As in `theory.attention.localisation`. But a trigger in the values makes $q$ and $\nu$
+    correlated: both contain its overlap with the layer's mean row (`noise.bias_covariance`).
 
-    Stated error, where `noise.trigger_signal` states its own: {error} (37 random such settings: at
-    most 0.02 and 0.04, at a standard error of 0.01).
+    Stated error, in the regime of `noise.trigger_signal`: {error} (37 random such settings: at most
+    0.02 and 0.04, at a standard error of 0.01).
 
-    ``without``: symbols of noise terms that are taken to be absent.
+    ``without``: symbols of noise terms to leave out.
     """
     return localisation.probability(problem, signal_to_noise(problem, without))
 
@@ -78,7 +78,7 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     regime=CRITICAL,
 )
 def critical_samples(problem: MlpProblem) -> float:
-    r"""Samples at which half of fresh sequences are localised; infinite if no number suffices.
+    r"""Number of samples at which half of fresh sequences are localised; infinite if none suffices.
 
     Solves `probability` = 1/2 for N, log-interpolated between integers; the closed form next to it
     is the limit $V, N \gg d$, $\tau = 0$. The problem's own ``samples`` do not matter.

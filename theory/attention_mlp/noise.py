@@ -1,20 +1,22 @@
 r"""Signal and noise of the attention step through the random layer.
 
-Exactly, with $\delta_i$ the residual of sample $i$, $v_{ij}$ its values and $\bar h_i$ their mean,
+With $\delta_i$ the residual of sample $i$, $v_{ij}$ its values and $\bar h_i$ their mean, the
+scores are exactly
 
 $$ s_{ij} = \frac1N\sum_{i'} g_{ii'}\,\nabla_hK_m(\bar h_{i'}; \bar h_i)\cdot v_{ij}, \qquad
    K_m(h', h) = \frac1m\sum_r\phi(w_r^\top h')\phi(w_r^\top h), \qquad
    g_{ii'} = \delta_i^\top U^\top U\delta_{i'} . $$
 
 The average over the layer is $c_1\,h'\cdot v + c_2\,h\cdot v$ with $c_1\approx b_1^2$ and
-$c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear rescaled. Pairs of the same
-label are rescaled by $b_1^2$, a sample with itself by $\chi$, pairs through the mean covariance by
+$c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear with other factors. Pairs of
+the same label get $b_1^2$, a sample with itself gets $\chi$, pairs through the mean covariance get
 $\beta = b_1^2 + b_0b_2$. Three terms are new, `LAYER_TERMS`. Moments of $\phi$ are taken at the
 scale $\varepsilon\approx L^{-1/2}$ of mean values (`theory.attention_mlp.activations`).
 
-With ``centred`` residuals $\sum_i\delta_i = 0$. So everything that is the same for all $i$ or all
+With ``centred`` residuals $\sum_i\delta_i = 0$. So every part that is the same for all $i$ or all
 $i'$ drops out, including the mean embedding and a trigger in the values. Every self-coefficient is
-reduced by its value for a pair of different samples. noise.md derives what the layer's rows add.
+reduced by its value for a pair of different samples. noise.md derives the terms that the layer's
+rows add.
 """
 
 import math
@@ -64,14 +66,14 @@ class Coefficients:
         own: $\chi$, or its excess over a pair if centred.
         own_read: the coefficient of a sample with itself in the random contexts.
         drift: $\psi$, or its excess over a pair if centred.
-        bias: $\bar\psi$, the drift that is stored along a row of the layer: of a sample with
-            itself, and of the $N/V$ others of its label, $b_1b_2/L^2$ each.
+        bias: $\bar\psi$, the drift that is stored along a row of the layer: from a sample with
+            itself, and $b_1b_2/L^2$ from each of the $N/V$ others of its label.
         bias_change: $\bar\psi_1 = \partial\bar\psi/\partial\ln|w|$.
-        drift_bend: $\psi_2 = E(\phi\phi')''/2L^2$, likewise; given its overlap $x$ with a trigger
-            in the values, a row sees $\psi+\chi x/L+\psi_2(x^2-1)$.
+        drift_bend: $\psi_2 = E(\phi\phi')''/2L^2$, or its excess; a row of overlap $x$ with a
+            trigger in the values sees $\psi+\chi x/L+\psi_2(x^2-1)$.
         power: $E\phi^2$, or its excess over a pair if centred.
         slope_power: $E\phi'^2$.
-        mean_slope_power: the same as seen through the mean covariance.
+        mean_slope_power: the same, through the mean covariance.
         mixed: $E\phi^2\phi'^2$, with $\phi - b_0$ if centred.
     """
 
@@ -97,7 +99,7 @@ class Coefficients:
 
 @lru_cache(maxsize=4096)
 def coefficients(problem: MlpProblem) -> Coefficients:
-    """The rescaling of the terms at the scale of this problem's mean values."""
+    """Coefficients at the scale of this problem's mean values."""
     law = problem.local
     square, size, length = law.scale**2, problem.vocab_size, problem.length
     tau = float(problem.trigger_in_values)
@@ -162,8 +164,8 @@ def coefficients(problem: MlpProblem) -> Coefficients:
 def trigger_signal(problem: MlpProblem) -> float:
     r"""Mean trigger score $E\theta_{trig}$.
 
-    $\bar c\to b_1^2$: only pairs of samples with the same label carry signal, and through a layer
-    they do so by the slope of $\phi$ at small arguments. An even $\phi$ has none.
+    $\bar c\to b_1^2$: only pairs of samples with the same label carry signal. Through a layer the
+    signal needs the slope of $\phi$ at small arguments; an even $\phi$ has no slope there.
     """
     p, c = problem, coefficients(problem)
     tau = float(p.trigger_in_values)
@@ -193,7 +195,7 @@ LAYER_TERMS: dict[str, LayerTerm] = {}
 def _layer_term(
     symbol: str, *, latex: str, like: str
 ) -> Callable[[Callable[[MlpProblem], float]], Callable[[MlpProblem], float]]:
-    """Declare a formula as a term whose vector has the law of the attention-only term ``like``."""
+    """Declare a formula as a term; its vector has the law of the attention-only term ``like``."""
 
     def declare(formula: Callable[[MlpProblem], float]) -> Callable[[MlpProblem], float]:
         LAYER_TERMS[symbol] = LayerTerm(latex, noise.COVARIANCE_POWERS[like], formula)
@@ -210,10 +212,10 @@ def _layer_term(
     like="A",
 )
 def weight_mean_bias(problem: MlpProblem) -> float:
-    r"""M0: the mean row $\bar w$ of $W$ acts as a mean embedding that all features share.
+    r"""M0: all features share the mean row $\bar w$ of $W$, which acts as a mean embedding.
 
-    $|\bar w|^2 = d/m$; it takes $\psi = E\phi\phi'\ne0$ (an offset $\phi(0)$, or curvature). What
-    samples of the same label add does not fall with N.
+    $|\bar w|^2 = d/m$; the term needs $\psi = E\phi\phi'\ne0$ (an offset $\phi(0)$, or curvature).
+    The part from other samples of the same label does not fall with N.
     """
     c = coefficients(problem)
     V, L, N, d, m = _sizes(problem)
@@ -229,7 +231,7 @@ def weight_mean_bias(problem: MlpProblem) -> float:
     like="C",
 )
 def layer_gradient_noise(problem: MlpProblem) -> float:
-    """MC: the kernel $K_m$ of a finite width differs from its average for every pair."""
+    """MC: at finite width the kernel $K_m$ of every pair differs from its average."""
     c = coefficients(problem)
     V, L, N, _, m = _sizes(problem)
     t2, _, _ = spectra.moments(problem.ratio)
@@ -239,7 +241,7 @@ def layer_gradient_noise(problem: MlpProblem) -> float:
 
 @_layer_term("MB", latex=r"\frac{L^4t_2t_3}{VmN^2}\left[E\phi^2\,E\phi'^2+\psi^2\right]", like="B")
 def layer_stored_context(problem: MlpProblem) -> float:
-    """MB: as MC, through the mean covariance."""
+    """MB: the noise MC, read through the mean covariance."""
     c = coefficients(problem)
     V, L, N, _, m = _sizes(problem)
     t2, t3, _ = spectra.moments(problem.ratio)
@@ -247,10 +249,10 @@ def layer_stored_context(problem: MlpProblem) -> float:
 
 
 def terms(problem: MlpProblem) -> dict[str, float]:
-    r"""Every noise term by its symbol, in units $s_0^2$.
+    r"""Variances of all noise terms, by symbol, in units of $s_0^2$.
 
-    T, A to F, H and C2 are taken from `theory.attention.noise`, rescaled; then `LAYER_TERMS`. Parts
-    of T, A and C are rescaled by different coefficients, in the limit of large V.
+    First T, A to F, H and C2, rescaled from `theory.attention.noise`; then `LAYER_TERMS`. Parts of
+    T, A and C have different coefficients, taken in the limit of large V.
     """
     p, c = problem, coefficients(problem)
     V, L, N, d, m = _sizes(problem)
@@ -290,11 +292,11 @@ def terms(problem: MlpProblem) -> dict[str, float]:
 
 
 def coefficient_variance(problem: MlpProblem) -> float:
-    r"""Data and weight variance of the trigger coefficient $q$, units $s_0^2$.
+    r"""Variance of the trigger coefficient $q$ over data and weights, in units of $s_0^2$.
 
-    Parts of attention alone are rescaled, and the layer adds its own (noise.md). Stated error where
-    `variance` states its own: simulated over predicted is 0.8 to 1.5 (96 random settings: 0.84 to
-    1.44 at a standard error of 0.07).
+    The parts of attention alone are rescaled, and the layer adds new parts (noise.md). Stated
+    error, in the regime of `variance`: simulated over predicted is 0.8 to 1.5 (96 random settings:
+    0.84 to 1.44 at a standard error of 0.07).
     """
     p, c, law = problem, coefficients(problem), problem.local
     b = law.derivatives
@@ -319,10 +321,10 @@ def coefficient_variance(problem: MlpProblem) -> float:
 
 
 def _row_variance(problem: MlpProblem) -> float:
-    r"""Variance over rows of a row's contribution to $q$, given its overlap $x$ with the trigger.
+    r"""Variance over rows of a row's contribution to $q$; the row overlaps by $x$ with the trigger.
 
-    A sample's own value gives $\frac VNL(\psi+\chi x/L+\psi_2(x^2-1))x$, pairs of the same label
-    $(2b_1b_2/L)x + 2(b_2^2+b_1b_3)x^2/L^2$.
+    A sample's own value contributes $\frac VNL(\psi+\chi x/L+\psi_2(x^2-1))x$; pairs of the same
+    label contribute $(2b_1b_2/L)x + 2(b_2^2+b_1b_3)x^2/L^2$.
     """
     c, b = coefficients(problem), problem.local.derivatives
     V, L, N, d, _ = _sizes(problem)
@@ -334,9 +336,9 @@ def _row_variance(problem: MlpProblem) -> float:
 
 
 def bias_covariance(problem: MlpProblem) -> float:
-    r"""Covariance of $q$ and of the noise M0 that the trigger collects itself, units $s_0^2$.
+    r"""Covariance of $q$ and the trigger's own noise from M0, in units of $s_0^2$.
 
-    With the trigger in the values both are multiples of its overlap with the mean row.
+    With the trigger in the values both are multiples of the trigger's overlap with the mean row.
     """
     c, b = coefficients(problem), problem.local.derivatives
     V, L, N, d, m = _sizes(problem)
@@ -376,6 +378,6 @@ def snr(problem: MlpProblem) -> float:
 
 
 def _sizes(problem: MlpProblem) -> tuple[float, float, float, float, float]:
-    """V, L, N, d and m."""
+    """Sizes V, L, N, d and m."""
     p = problem
     return float(p.vocab_size), float(p.length), float(p.samples), float(p.dim), float(p.width)

@@ -1,15 +1,15 @@
-r"""The phase diagram of paper A (A10): the condition that sets the width for half accuracy.
+r"""Phase diagram of paper A (A10): the condition that determines the width for half accuracy.
 
-At given V, L, N, d and activation, the three steps succeed on half of fresh sequences if
+At given V, L, N, d and activation, three steps give half of fresh sequences their labels if
 
 * coverage: the batch shows half of the tokens;
-* recall: m exceeds what the sampling noise of the layer's features allows
+* recall: m exceeds the width that the features' sampling noise requires
   (`mlp_recall.critical_width`); beyond the recall cap no width suffices;
-* localisation: m exceeds what the layer's noise in the attention step allows
-  (`localisation_width`). Where even an infinite layer fails, the obstacle is the mean bias (A, E)
-  or the gradient noise (the rest without it): the one that costs more localisation.
+* localisation: m exceeds `localisation_width`, which the layer's noise in the attention step
+  requires. Where even an infinite layer fails, the obstacle is the mean bias (A, E) or the
+  gradient noise (all other terms). It is the part that costs more localisation.
 
-`binding` names the condition that asks for the most.
+`binding` names the condition that requires the largest width.
 """
 
 import math
@@ -33,7 +33,8 @@ def localisation_width(problem: MlpProblem) -> float:
        R = \frac{\lambda^2b_1^4d^3}{\kappa^2L^2}-b_1^4-b_0^2b_2^2-\beta^2\frac Ld
        -\chi^2\frac{L^2}V . $$
 
-    Here it is solved from `mlp_localisation.probability`. 1 if a single neuron suffices.
+    The function solves `mlp_localisation.probability` instead. It returns 1 if a single neuron
+    suffices.
     """
 
     def found(width: int) -> float:
@@ -44,7 +45,7 @@ def localisation_width(problem: MlpProblem) -> float:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Requirement for half accuracy: the binding condition, and the width that it needs."""
+    """Requirement for half accuracy: the binding condition, and the width that satisfies it."""
 
     condition: str
     width: float
@@ -54,8 +55,8 @@ class Requirement:
 def binding(problem: MlpProblem) -> Requirement:
     """The binding condition; the problem's own ``width`` does not matter.
 
-    Conditions that no width meets come first: coverage, then localisation, then the recall cap. If
-    there is none, the condition that needs the largest width binds.
+    A condition that no width meets binds first: coverage, then localisation, then the recall cap.
+    Otherwise the condition that needs the largest width binds.
     """
     if -math.expm1(-problem.load) < 0.5:
         return Requirement("coverage", math.inf)
@@ -70,7 +71,7 @@ def binding(problem: MlpProblem) -> Requirement:
 
 
 def _obstacle(problem: MlpProblem) -> str:
-    """The larger obstacle of an infinite layer: "mean bias", or the other noise."""
+    """Name of the larger obstacle for an infinite layer: the mean bias, or the other noise."""
     wide = problem.replace(width=_WIDEST)
     unbiased = mlp_localisation.probability(wide, without=("A", "E"))
     gained = unbiased - mlp_localisation.probability(wide)

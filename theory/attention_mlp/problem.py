@@ -10,7 +10,7 @@ from theory.attention_mlp.activations import Moments
 
 @dataclass(frozen=True, kw_only=True)
 class MlpProblem(Problem):
-    r"""One setting of the task for logits $U^\top V_m\phi(Wh)/\sqrt m$, sphere embeddings.
+    r"""One setting of the task, for logits $U^\top V_m\phi(Wh)/\sqrt m$, sphere embeddings.
 
     Attributes:
         width: $m$, neurons of the random layer.
@@ -44,10 +44,10 @@ class MlpProblem(Problem):
 
     @property
     def local(self) -> Moments:
-        r"""Moments of $\phi$ at the scale of mean values, which the attention step sees."""
+        r"""Moments of $\phi$ at the scale of mean values, for the attention step."""
         return activations.moments(self.activation, self.mean_value_norm)
 
     @property
     def unit(self) -> Moments:
-        r"""Moments of $\phi$ at the scale of single values (1, or $\sqrt2$ with the trigger)."""
+        r"""Moments of $\phi$ at the scale of single values: 1, or $\sqrt2$ with the trigger."""
         return activations.moments(self.activation, math.sqrt(2) if self.trigger_in_values else 1.0)

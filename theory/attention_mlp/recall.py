@@ -1,19 +1,20 @@
-r"""Recall through the random layer: accuracy, its harmonic capacity law, the price of an offset.
+r"""Recall through the random layer: accuracy, harmonic capacity law, and cost of an offset.
 
-As in `theory.attention.recall`, with features $f_v = \phi(W(z_v + \tau z_{trig}))/\sqrt m$ in place
-of the values. All that matters are the mean $q$ of $f_v^\top f_v$ and the mean $\kappa_0$ and
+As in `theory.attention.recall`, with features $f_v = \phi(W(z_v + \tau z_{trig}))/\sqrt m$ instead
+of the values. Recall depends only on the mean $q$ of $f_v^\top f_v$ and the mean $\kappa_0$ and
 variance $T^2$ of $f_w^\top f_v$,
 
 $$ T^2 = \Big(1-\frac1m\Big)K_d + \frac{q\,\tau_\phi^2}{m}, \qquad
    K_d = \mathrm{Var}_\rho\sum_k a_k^2\rho^k , $$
 
-$\rho$ the overlap of two embeddings: $K_d$ is what a wide layer leaves, the rest the sampling noise
-of m neurons. Both hurt alike, so capacities add harmonically. With the trigger in the values all
-pre-activations share $\omega = w^\top z_{trig}$, and $\tau_\phi^2 = E_\omega\mathrm{Var}$.
+$\rho$ the overlap of two embeddings. $K_d$ is the variance for a wide layer, the rest is the
+sampling noise of m neurons. Both have the same effect, so capacities add harmonically. With the
+trigger in the values all pre-activations share $\omega = w^\top z_{trig}$, and
+$\tau_\phi^2 = E_\omega\mathrm{Var}$.
 
 The noise of few neurons is skewed: given the weights, $f_w^\top f_v$ has the third cumulant
-$E_\omega\,E\phi^3\kappa_3(\phi)/m^2$, and the largest of V - 1 competitors feels it where
-nothing smooths it, for d of V and more.
+$E_\omega\,E\phi^3\kappa_3(\phi)/m^2$, and it moves the largest of V - 1 competitors where nothing
+smooths it, for d of V and more.
 """
 
 import math
@@ -57,7 +58,7 @@ def _harmonic(cell: Mapping[str, Any]) -> float:
 
 
 def _load(cell: Mapping[str, Any]) -> float:
-    """Required samples per token, within a quarter of `critical_samples`."""
+    """Samples per token for half accuracy, roughly: within 25% of `critical_samples`."""
     asked = cell["vocab_size"] * math.log(cell["vocab_size"])
     left = 1 - asked / _harmonic(cell)
     offset = 2 * _OFFSET[cell["activation"]] / cell["dim"]
@@ -65,7 +66,7 @@ def _load(cell: Mapping[str, Any]) -> float:
 
 
 def _width(cell: Mapping[str, Any]) -> float:
-    """Required width, within a quarter of `critical_width`."""
+    """Width for half accuracy, roughly: within 25% of `critical_width`."""
     load = cell["samples"] / cell["vocab_size"]
     asked = cell["vocab_size"] * math.log(cell["vocab_size"]) * (1 + 1 / load)
     factor, power = _WIDE[cell["activation"]]
@@ -126,17 +127,18 @@ _POWER_NODES, _SCALE_NODES, _SCORE_NODES = 7, 5, 32
 
 @dataclass(frozen=True)
 class Kernel:
-    r"""Overlaps of features at infinite width, and what finite width adds.
+    r"""Overlaps of features at infinite width, and corrections of finite width.
 
     Attributes:
         same: $q$.
         other: $\kappa_0$.
         wide: $K_d$.
-        sampling: $E_\omega q(\omega)(q(\omega) - a_0(\omega)^2)$, over m the sampling noise.
-        power: $\mathrm{Var}(\phi^2)/q^2$, over m the relative variance of $f_v^\top f_v$.
+        sampling: $E_\omega q(\omega)(q(\omega) - a_0(\omega)^2)$; divided by m, the sampling noise.
+        power: $\mathrm{Var}(\phi^2)/q^2$; divided by m, the relative variance of $f_v^\top f_v$.
         leverage: slope of the overlap with the mean feature in $f_v^\top f_v / q$.
-        third: $E_\omega\,E\phi^3\kappa_3(\phi)$, over $m^2$ the third cumulant of $f_w^\top f_v$.
-        growth: slope of its logarithm in $f_v^\top f_v / q$.
+        third: $E_\omega\,E\phi^3\kappa_3(\phi)$; divided by $m^2$, the third cumulant of
+            $f_w^\top f_v$.
+        growth: slope of the logarithm of ``third`` in $f_v^\top f_v / q$.
     """
 
     same: float
@@ -155,7 +157,7 @@ class Kernel:
 
 @lru_cache(maxsize=1024)
 def kernel(activation: str, dim: float, *, trigger_in_values: bool = False) -> Kernel:
-    """The overlaps at this dimension."""
+    """Overlaps at this dimension."""
     nodes, weights = sphere.nodes(dim, 64)
     overlap = nodes / math.sqrt(dim)
     shared = 0.5 if trigger_in_values else 0.0
@@ -211,9 +213,10 @@ def _trigger_terms(activation: str) -> tuple[float, float, float]:
 def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float:
     r"""Recall accuracy through the layer, averaged over tokens, data, embeddings and weights.
 
-    As `recall_accuracy` without the layer, with the kernel above. A finite layer also gives each
-    token a power $g = f_v^\top f_v/q$ of its own, gamma-distributed with mean 1 and variance
-    $\mathrm{Var}(\phi^2)/(mq^2)$, which scales its signal and its sampling noise alike.
+    The formula is `recall_accuracy` of the model without the layer, with the kernel above. A finite
+    layer also gives each token a power $g = f_v^\top f_v/q$ of its own, gamma-distributed with mean
+    1 and variance $\mathrm{Var}(\phi^2)/(mq^2)$, which scales its signal and its sampling noise
+    alike.
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
 
@@ -259,9 +262,9 @@ def _accuracy(problem: MlpProblem, balanced: bool) -> float:
 
 
 def _unskewed(score: Array, skewness: Array) -> Array:
-    """The standard score of the same probability, by the expansion of Cornish and Fisher.
+    """Convert a skewed score to the normal score of the same probability (Cornish and Fisher).
 
-    x = z + (z^2 - 1) skewness / 6, solved for z.
+    It solves x = z + (z^2 - 1) skewness / 6 for z.
     """
     small = np.abs(skewness) < 1e-6
     third = np.where(small, 1.0, skewness / 3)
@@ -274,7 +277,7 @@ def _beta_squared(size: float, dim: float) -> float:
     r"""Square of $\beta$: the median of the largest of V - 1 competitors, in standard deviations.
 
     Their scores are coordinates of a random direction in D dimensions (`spectra.effective_rank`),
-    which keeps $\beta$ below $\sqrt D$; with normal ones capacities come out 15% low at d = 32.
+    which keeps $\beta$ below $\sqrt D$; normal scores would give capacities 15% too low at d = 32.
     """
     return sphere.quantile(2 ** (-1 / (size - 1)), spectra.effective_rank(size, dim)) ** 2
 
@@ -295,9 +298,9 @@ def _excess(
     regime=CAPACITY,
 )
 def capacity(*, dim: float, width: float, activation: str) -> float:
-    r"""Vocabulary of which half is recalled, equally often seen tokens: a real number, 0 if none.
+    r"""Vocabulary size of which half is recalled, all tokens equally often seen: real, 0 if none.
 
-    For large sizes the harmonic law
+    For large sizes it is the harmonic law
 
     $$ V\log V = \frac d2\Big[\sum_{k\ge1}\frac{a_k^4}{\tau_\phi^4}\mathrm{Var}(\rho^k) +
        \frac{q}{\tau_\phi^2 m}\Big]^{-1}: $$
@@ -324,12 +327,12 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     regime=SAMPLES,
 )
 def critical_samples(problem: MlpProblem) -> float:
-    r"""Samples at which half of the tokens are recalled; infinite if no number suffices.
+    r"""Number of samples at which half of the tokens are recalled; infinite if none suffices.
 
     A common part $\kappa_0$ of all features (a trigger in the values, or $E\phi \ne 0$) stores the
-    random label counts of the batch as a bias that all queries share. It costs
-    $N d \ge 2V^2\log V\,\kappa_0^2/(q-\kappa_0)^2$; ``centred`` residuals do not pay it.
-    The problem's own ``samples`` do not matter.
+    random label counts of the batch as a bias that all queries share. Recall then needs
+    $N d \ge 2V^2\log V\,\kappa_0^2/(q-\kappa_0)^2$; with ``centred`` residuals it does not. The
+    problem's own ``samples`` do not matter.
 
     Stated error: {error} for V up to half the capacity and N of at least 6 V, always too small:
     half of `mlp_recall_accuracy` is reached at 1.28 to 1.40 times as many samples, since
@@ -351,15 +354,15 @@ def critical_samples(problem: MlpProblem) -> float:
     regime=WIDTH,
 )
 def critical_width(problem: MlpProblem) -> float:
-    """Width at which half of the tokens are recalled, by `critical_samples` solved for m.
+    """Width at which half of the tokens are recalled: `critical_samples`, solved for m.
 
     Infinite beyond the recall cap, which an infinitely wide layer sets. The problem's own
     ``width`` does not matter.
 
     Stated error: {error} for activations without a mean, V up to half of what an infinite width
-    holds, N of at least 4 V and widths from 32 and 2 d/3 on; mostly too small. Not for fewer hidden
-    units: at (V, N, d) = (355, 1686, 188), (370, 1955, 147) and (320, 1327, 116), where it is 31 to
-    43, half need more than 1.35 times as many.
+    holds, N of at least 4 V and widths from 32 and 2 d/3 on; mostly too small. It does not hold for
+    fewer hidden units: at (V, N, d) = (355, 1686, 188), (370, 1955, 147) and (320, 1327, 116) the
+    formula gives 31 to 43, and half of the tokens need more than 1.35 times as many.
     """
     values = kernel(problem.activation, problem.dim, trigger_in_values=problem.trigger_in_values)
     offset = 0.0 if problem.centred else values.other

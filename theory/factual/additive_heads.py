@@ -1,12 +1,12 @@
-r"""Heads that add codes: the least dimension in which some codes store the facts.
+r"""Heads that add codes: the least dimension in which codes exist that store the facts.
 
-Without an MLP the logits are $u_a^\top(y_s + y_r)$ whatever the heads, if each contributes a code
-of its one token. Two conditions are necessary for facts whose relation $y_r$ separates:
+Without an MLP the logits are $u_a^\top(y_s + y_r)$ for any heads that each contribute a code of one
+token. If $y_r$ separates the relation's answers, two conditions are necessary:
 
 - *Subjects.* Within each block the code $y_s$ must prefer the right answer: $R$ answers, each
   against $D-1$ rivals. With Gaussian embeddings the logits $Uy$ of a free $y\in\mathbb R^d$ are a
-  uniformly random $d$-dimensional subspace of $\mathbb R^{RD}$; it must meet the cone
-  $C^R$, $C = \{x\in\mathbb R^D: x_1\ge x_j\}$, which it does from $d = R\,\delta_0(D)$ on,
+  uniformly random $d$-dimensional subspace of $\mathbb R^{RD}$; it meets the cone $C^R$,
+  $C = \{x\in\mathbb R^D: x_1\ge x_j\}$, from $d = R\,\delta_0(D)$ on,
 
   $$ \delta_0(D) = E\,\mathrm{dist}^2(g, C) = D - \delta(C) \sim 2\ln D , $$
 
@@ -16,8 +16,8 @@ of its one token. Two conditions are necessary for facts whose relation $y_r$ se
 - *Relations.* Likewise $y_r$ can put its whole block above all other answers from
   $d = E\,\mathrm{dist}^2(g, \{x: \min_{A_r}x\ge\max_{A_r^c}x\})$ on.
 
-The transition is sharp, of width $O(\sqrt d)$ in $d$, and its centre is off by $O(1)$. Neither is
-a bound on trained transformers, whose heads can mix subject and relation in one softmax.
+The transition is sharp, of width $O(\sqrt d)$ in $d$, and its centre is off by $O(1)$. Neither
+condition bounds trained transformers: their heads can mix subject and relation in one softmax.
 """
 
 import math
@@ -51,7 +51,7 @@ _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension
 def subject_dim(relations: int, answers: int) -> float:
     r"""Dimension from which a subject's code can exist, $R\,\delta_0(D)$.
 
-    Stated error against the code that is sought: {error}.
+    Stated error against a numerical search for the code: {error}.
 
     Raises ValueError: no relation, or fewer than two answers.
     """
@@ -66,9 +66,9 @@ def subject_dim(relations: int, answers: int) -> float:
     regime=RELATIONS,
 )
 def relation_dim(relations: int, answers: int) -> float:
-    """Dimension from which a relation's code can exist, all its answers above all others.
+    """Dimension from which a relation's code can exist that puts all its answers above all others.
 
-    Stated error against the code that is sought: {error}.
+    Stated error against a numerical search for the code: {error}.
 
     Raises ValueError: fewer than two relations, or fewer than two answers.
     """
@@ -83,21 +83,20 @@ def _require(relations: int, answers: int) -> None:
 
 @lru_cache(maxsize=256)
 def _distance(above: int, below: int, *, fixed: bool) -> float:
-    """E dist^2 of a normal vector to {min of the first >= max of the others}, within 0.5%.
+    """Mean squared distance of a normal vector to {min of first >= max of others}, within 0.5%.
 
-    An average over draws from a fixed stream.
-    The projection makes the coordinates on the wrong side of a level t equal to t. Given how many
-    there are, dist^2 is chi-squared with as many degrees of freedom as the face lacks dimensions,
-    which are counted.
+    An average over draws from a fixed stream. The projection makes the coordinates on the wrong
+    side of a level t equal to t. Given their number, dist^2 is chi-squared; its degrees of freedom
+    are the codimension of the face.
 
-    ``fixed``: the single first coordinate belongs to the level on either side.
+    ``fixed``: the single first coordinate always equals the level.
     """
     rng = np.random.default_rng(20241210)
     draws = 500_000 // (above + below) + 2
     upper, lower = rng.standard_normal((draws, above)), rng.standard_normal((draws, below))
 
     def past(level: Array) -> NDArray[np.bool_]:
-        """Whether the squared distance, which is convex in the level, rises at this level."""
+        """Whether the squared distance, a convex function of the level, rises at this level."""
         gap = level - upper
         pull = gap.sum(1) if fixed else np.maximum(gap, 0).sum(1)
         rising: NDArray[np.bool_] = pull > np.maximum(lower - level, 0).sum(1)

@@ -1,4 +1,4 @@
-"""Random facts for compressed values; the draws that do not depend on width are made once."""
+"""Random facts for compressed values; draws that do not depend on the width are made once."""
 
 from __future__ import annotations
 

@@ -3,15 +3,16 @@ r"""Explicit one-layer transformers for factual recall: the dimensions and hidde
 $SR$ facts: subject $s$ and relation $r$ have the answer $a^*(s,r)$, uniform in block $r$ of $R$
 blocks of $D$ answers, $M = RD$; all embeddings are uniform on the unit sphere of $\mathbb R^d$.
 
-**Attention alone** adds the code of the subject, the least vector with logit 1 at its $R$ answers,
-and the code of the relation, with logit 1 at its $D$ answers. A rival reaches logit 1 iff its
-coordinate along a code, of law $F$, exceeds the distance $h_n$ of the hull of the code's $n$
+**Attention alone** adds two codes: for the subject, the shortest vector with logit 1 at its $R$
+answers; for the relation, the shortest with logit 1 at its $D$ answers. A rival reaches logit 1 iff
+its coordinate along a code, of law $F$, exceeds the distance $h_n$ of the hull of the code's $n$
 answers:
 
 $$ h_n^2 \sim \mathrm{Beta}\Big(\frac{d-n+1}2,\ \frac{(n-1)(d-1)}2\Big), \qquad
    P(\text{all right}) = \big(E F(h_R)^{R(D-1)}\big)^S\,\big(E F(h_D)^{(R-1)K}\big)^R\,e^{-\mu} , $$
 
-$K = D(1-(1-1/D)^S)$. $\mu$ counts rivals that get logit 2 out of both codes by chance.
+$K = D(1-(1-1/D)^S)$. $\mu$ is the expected number of rivals that get logit 2 from both codes by
+chance.
 
 **Attention and MLP.** Random unit codes name subject and relation, and $m$ cosine features store
 the $N = SR$ associations as a plain sum. Given $x$, the noise of its own score, a fact whose answer
@@ -79,13 +80,14 @@ def guess_by_relation(subjects: int, answers: int) -> float:
     regime=sizes.SELECTIVE,
 )
 def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> float:
-    r"""Dimension at which no head mistakes a stranger for EOS, with probability 1/2.
+    r"""Dimension at which, with probability 1/2, no token outside a head's group scores above EOS.
 
-    The key vector gives score 1 to the group's g tokens and $\tau$ to EOS; a token outside them
-    misleads the head if it scores above $\tau$. About $(g+\tau^2)(1+2\ln(VH)/\tau^2)$.
-    The hull law is exact for $\tau = 1$, and scaled to the mean of $h^2$ otherwise.
+    The key vector gives score 1 to the group's g tokens and $\tau$ to EOS; a token outside the
+    group misleads the head if it scores above $\tau$. The dimension is about
+    $(g+\tau^2)(1+2\ln(VH)/\tau^2)$. The hull law is exact for $\tau = 1$, and scaled to the mean of
+    $h^2$ otherwise.
 
-    ``group``: g, the tokens that one of the H heads looks after.  ``margin``: $\tau$.
+    ``group``: g, the number of tokens in each of the H heads' groups.  ``margin``: $\tau$.
 
     Raises ValueError: a size below 1, or a margin outside (0, 1].
     """
@@ -109,10 +111,10 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
     regime=sizes.SOFT,
 )
 def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> float:
-    r"""Attention that the subject gets in its head, in a prompt of T tokens.
+    r"""Attention weight of the subject in its head, in a prompt of T tokens.
 
-    EOS competes with score $\beta\tau$, and T - 2 strangers with scores of variance
-    $\beta^2\sigma^2$. The strangers' exponentials are replaced by their mean.
+    EOS competes with score $\beta\tau$, and T - 2 tokens outside the group with scores of variance
+    $\beta^2\sigma^2$. The exponentials of their scores are replaced by the mean.
 
     Raises ValueError: no room in the prompt, or no dimensions outside the group.
     """
@@ -133,12 +135,12 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
     regime=lambda: FOCUSED,
 )
 def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) -> float:
-    r"""Accuracy of attention alone, with perfect focus; the number of subjects plays no part.
+    r"""Accuracy of attention alone, with perfect focus, for any number of subjects.
 
-    $q$ is the chance to get logit 2 out of both codes, at
+    $q$ is the chance that a rival gets logit 2 from both codes, at
     $|y_s+y_r|^2 \simeq \frac{Rd}{d-R}+\frac{Dd}{d-D}+\frac{2d^2}{(d-R)(d-D)}$.
 
-    Mostly too low where it errs: a code's rivals are correlated.
+    Errors are mostly downwards: a code's rivals are correlated.
 
     Raises ValueError: a size below 1, or no more dimensions than a code has answers.
     """
@@ -163,8 +165,8 @@ def attention_dim(
 ) -> float:
     """Dimension at which attention alone recalls every fact, with probability 1/2.
 
-    ``shared_rivals``: a relation's rivals are shared by subjects; without it, one for every pair of
-    facts of a subject, as a union bound has it.
+    ``shared_rivals``: subjects share a relation's rivals. False counts a rival for every pair of
+    facts of a subject, as in a union bound.
 
     Raises ValueError: a size below 1, or nothing to confuse.
     """
@@ -194,12 +196,12 @@ def attention_dim(
 def mlp_width(
     subjects: int, relations: int, answers: int, dim: int, *, same_answer: bool = True
 ) -> float:
-    r"""Hidden units with which the MLP recalls every fact, with probability 1/2; inputs ideal.
+    r"""Hidden units at which the MLP, with ideal inputs, recalls every fact with probability 1/2.
 
     $n$ and $n'$ are binomial, $c$ is a coordinate of the sphere. Finite size: within {error} for
     $d\ge16$ and 50 hidden units or more where attention has focus, d of at least 1.4
-    `selective_dim`. Otherwise inputs are not ideal (too small at (8, 10, 5; d = 25)). With fewer
-    units the noise is far from Gaussian, and the result high by up to 15%.
+    `selective_dim`. Otherwise inputs are not ideal (the result is too small at (8, 10, 5; d = 25)).
+    With fewer units the noise is far from Gaussian, and the result is up to 15% too high.
 
     ``same_answer``: facts with the same answer disturb each other; False drops their noise.
 
@@ -249,12 +251,11 @@ def compressed_accuracy(
     r"""Accuracy of the MLP when g tokens share $d_h < g$ value dimensions.
 
     Codes in one group overlap by $\rho$, a coordinate of the unit sphere of $\mathbb R^{d_h}$. The
-    kernel of cosine features of frequency $\omega$ at the inputs' squared distance
-    $2(1-\rho_{ss'})+2(1-\rho_{rr'})$ is the share of a neighbouring fact's answer that is read as
-    well. Added to it are noise of variance $\frac N{md}+\frac{n_a}m$ on answer a of $n_a$ facts,
-    and the overlaps of the answers. Averaged over 8000 facts from a fixed stream: accurate to
-    0.005. Rivals' correlations, which are neglected, help: the formula is low, by 0.01 to 0.02
-    where it is 0.8.
+    share of a neighbouring fact's answer that is read as well is the kernel of cosine features of
+    frequency $\omega$ at the inputs' squared distance $2(1-\rho_{ss'})+2(1-\rho_{rr'})$. To it the
+    formula adds noise of variance $\frac N{md}+\frac{n_a}m$ on answer a of $n_a$ facts, and the
+    overlaps of the answers. Averaged over 8000 facts from a fixed stream: accurate to 0.005.
+    Correlations of rivals are neglected. They help, so the formula is 0.01 to 0.02 too low at 0.8.
 
     Stated error: {error} for accuracies from 0.3 on, 16 subjects and relations; at most 4 facts per
     hidden unit (at 16 of them, 32 subjects and relations, it is 0.056 high).
@@ -289,9 +290,9 @@ def compressed_width(
     frequency: float,
     target: float,
 ) -> float:
-    r"""Hidden units at which `compressed_accuracy` is ``target``: what narrow heads cost the MLP.
+    r"""Hidden units at which `compressed_accuracy` is ``target``: the cost of narrow heads.
 
-    Infinite where no width up to 10^6 reaches it: the codes then confuse facts by themselves.
+    Infinite where no width up to 10^6 reaches it: the codes alone then confuse facts.
 
     Raises ValueError: as for `compressed_accuracy`.
     """
@@ -306,7 +307,7 @@ def compressed_width(
 
 
 def _half(chance: Callable[[float], float], least: float, level: float = 0.5) -> float:
-    """Find where an increasing probability passes 1/2, or another level."""
+    """Find the argument at which an increasing probability passes 1/2, or another level."""
     return crossing.log_root(chance, least, level=level, tolerance=1e-5)
 
 

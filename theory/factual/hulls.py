@@ -1,4 +1,4 @@
-"""Codes of least length: the distance of hulls from the origin, and rivals that reach it."""
+"""Codes of least length: distances of hulls from the origin, and chances that rivals reach them."""
 
 import math
 from functools import lru_cache
@@ -18,7 +18,7 @@ def log_below(x: Array, dim: float) -> Array:
 
 @lru_cache(maxsize=1024)
 def hull(points: int, dim: float) -> Array:
-    """Equally likely distances from the origin to the affine hull of uniform points."""
+    """Distances, equally likely, from the origin to the affine hull of uniform points."""
     if points == 1:
         return np.ones(1)
     chances = (np.arange(64) + 0.5) / 64

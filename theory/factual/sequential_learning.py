@@ -14,7 +14,7 @@ constant, and $w_z = w_0\cosh\lambda_zt$ with $\lambda_z = |G_z|$ (start with eq
 
 **Product dictionary.** Let $a^*(s,r) = (r, k(s))$ and let each $k$ have $S/D$ subjects. By symmetry
 noise and EOS never move, $V_r \propto 1\{r'=r\}-1/R$, $V_s \propto 1\{k'=k(s)\}-1/D$, and the loss
-is exactly $L = \log(1+(R-1)e^{-q_R}) + \log(1+(D-1)e^{-q_S})$. With $b = w_0^2$, less the square
+is exactly $L = \log(1+(R-1)e^{-q_R}) + \log(1+(D-1)e^{-q_S})$. With $b = w_0^2$, minus the squared
 norm of the deviation of $V_z(0)$ from its mean,
 
 $$ \dot q = \frac{2\lambda K\sqrt{q^2+b^2/4c}}{K-1+e^q}, \quad q(0)=0; \qquad
@@ -25,8 +25,9 @@ The two equations are independent, and each is solved in closed form, up to term
 $$ t(q) = \frac1{2\lambda}\left[\operatorname{arsinh}\frac{2\sqrt c\,q}b
         + \frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]. $$
 
-Half of a factor's loss is gone at $q_{1/2} = \log(1+\sqrt K)$. The factor of larger $\lambda$ goes
-first, the relation iff $S^2(1-1/R) > RD(1-1/D)$, and leaves a plateau at the other's $\log K$.
+Half of a factor's loss is gone at $q_{1/2} = \log(1+\sqrt K)$. The factor of larger $\lambda$ is
+learned first, the relation iff $S^2(1-1/R) > RD(1-1/D)$. The loss then stays on a plateau at the
+other factor's $\log K$.
 
 **Other dictionaries.** If answers are drawn at random from the block, the relation alone gives
 $p(\cdot|r)$, which is not uniform: the plateau is at its entropy.
@@ -113,13 +114,13 @@ APART = BOTH_STAGES.searched(
 
 
 def growth_time(cell: Mapping[str, Any], stage: Stage) -> float:
-    """Longest time in which a stage grows e-fold, to leading order in R and D."""
+    """E-folding time of a stage, to leading order in R and D."""
     S, R, D = cell["subjects"], cell["relations"], cell["answers"]
     return float(R * math.sqrt(D) if stage == "relation" else S * math.sqrt(R))
 
 
 def _slower(cell: Mapping[str, Any]) -> tuple[float, float]:
-    """Growth times of the faster and the slower stage, with the uniform prediction's part."""
+    """E-folding times of the faster and the slower stage, while predictions are uniform."""
     relation = growth_time(cell, "relation") / math.sqrt(1 - 1 / cell["relations"])
     subject = growth_time(cell, "subject") / math.sqrt(1 - 1 / cell["answers"])
     return min(relation, subject), max(relation, subject)
@@ -152,7 +153,7 @@ class Sizes:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> "Sizes":
-        """The sizes in a mapping that may hold other keys as well; those are ignored."""
+        """Take the sizes from a mapping; other keys are ignored."""
         return cls(**{field.name: parameters[field.name] for field in fields(cls)})
 
 
@@ -187,7 +188,7 @@ def random_relation_square_rate(sizes: Sizes) -> float:
     regime=ANY,
 )
 def subject_rate(sizes: Sizes) -> float:
-    """Growth rate of a subject's weight, whatever the dictionary."""
+    """Growth rate of a subject's weight, the same for every dictionary."""
     return math.sqrt((1 - 1 / sizes.answers) / sizes.relations) / sizes.subjects
 
 
@@ -224,7 +225,7 @@ def first(sizes: Sizes) -> Stage:
     regime=BOTH_STAGES,
 )
 def time_ratio(sizes: Sizes) -> float:
-    """Time to learn the subjects over that to learn the relations, for a start near zero.
+    """Time to learn the subjects over time to learn the relations, for a start near zero.
 
     Ratios of `half_time` differ from it by -2% to {error} on 150 product dictionaries (S = 8..256,
     R = 2..64, D = 2..8, starts of 1e-3 and 1e-5), by a term that falls as 1/log(1/scale).
@@ -233,7 +234,7 @@ def time_ratio(sizes: Sizes) -> float:
 
 
 def _logit(sizes: Sizes, stage: Stage, time: float, scale: float) -> float:
-    """The inverse of `_time_of`: q at a time."""
+    """Logit q at a time: the inverse of `_time_of`."""
     if time <= 0:
         return 0.0
     # In units of the start, q = scale^2 e^y: y runs over a few tens at most.
@@ -274,7 +275,7 @@ def loss(sizes: Sizes, time: float, *, scale: float) -> float:
     ``time``: of the gradient flow, steps times the learning rate.  ``scale``: the attention weights
     at the start, with equal values; far below 1.
 
-    Raises ValueError: the scale is not in (0, 0.1], or the time is absurdly long.
+    Raises ValueError: the scale is not in (0, 0.1], or the time is far too long.
     """
     return stage_loss(sizes, "relation", time, scale=scale) + stage_loss(
         sizes, "subject", time, scale=scale
@@ -282,7 +283,7 @@ def loss(sizes: Sizes, time: float, *, scale: float) -> float:
 
 
 def stage_loss(sizes: Sizes, stage: Stage, time: float, *, scale: float) -> float:
-    """The relation's or the subject's share of `loss`: of the block, or of the answer in it."""
+    """Relation's or subject's share of `loss`: loss of the block, or of the answer in the block."""
     _check(scale)
     kinds = choices(sizes, stage)
     return math.log1p((kinds - 1) * math.exp(-_logit(sizes, stage, time, scale)))
@@ -311,8 +312,8 @@ def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
 def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float) -> float:
     """Step of gradient descent at which half of a stage's loss is gone.
 
-    Exact for the early growth, which takes most of the time; saturation, the rest, is delayed
-    otherwise, by less than a tenth of the delay.
+    Exact for the early growth, which takes most of the time. Saturation has another delay: the
+    error is less than a tenth of the delay.
 
     Raises ValueError: the scale is not in (0, 0.1].
     """
@@ -330,8 +331,8 @@ def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float)
 def plateau(sizes: Sizes) -> float:
     """Height of the plateau between the stages, in nats, for a product dictionary.
 
-    The flow is nearest to it between the two half times, where the first stage still has a
-    remainder of order 1/t of its own loss.
+    The flow is nearest to the plateau between the two half times, where a remainder of order 1/t of
+    the first stage's loss is left.
     """
     return math.log(sizes.answers if first(sizes) == "relation" else sizes.relations)
 
@@ -344,9 +345,9 @@ def plateau(sizes: Sizes) -> float:
     regime=RANDOM,
 )
 def random_plateau(sizes: Sizes) -> float:
-    """Mean height of the plateau over random dictionaries, the relation being first, in nats.
+    """Mean height of the plateau over random dictionaries, in nats, if the relation is first.
 
-    The conditional entropy of the answer given the relation, about log D - (D - 1)/(2S).
+    It is the conditional entropy of the answer given the relation, about log D - (D - 1)/(2S).
     """
     counts = np.arange(1, sizes.subjects + 1)
     shares = counts / sizes.subjects

@@ -1,4 +1,4 @@
-"""Sizes of tasks of factual recall, of which each formula says where it holds."""
+"""Sizes of factual recall tasks, in which each formula states its regime."""
 
 from recall_claims import Regime, log_range
 

@@ -1,8 +1,8 @@
-r"""Facts that a trained one-layer transformer recalls: the lines drawn through published figures.
+r"""Number of facts that a trained one-layer transformer recalls: lines read off published figures.
 
 A transformer with $H$ heads of dimension $d_h$, embedding dimension $d$ and an MLP of width $m$ has
 $P = 4Hd_hd + 2md$ trained weights. The theorem (B4) promises $SR \propto P$ up to logarithms; the
-constants were never derived. They were read off figures, and are kept here as what they are:
+constants were never derived. They were read off two figures:
 
 1. The line through the capacities (at least 99% accuracy, best of the learning rates 0.001, 0.003
    and 0.01, found by bisection over $S = R$) of models of $d = 8$ to $181$, $H = 8$, $D = 8$
@@ -10,9 +10,9 @@ constants were never derived. They were read off figures, and are kept here as w
 
 $$ SR = 0.15\,P, \qquad 800 \le P \le 10^5 . $$
 
-2. The boundary of 100% accuracy at $S = R = 32$, $D = 8$, $d = 32$, $d_h = 8$, trained at the
-learning rate 0.01 alone, in the plane of $x = Hd_hd$, the weights of the value matrices, and $y =
-md$, the weights of one layer of the MLP:
+2. The boundary of 100% accuracy at $S = R = 32$, $D = 8$, $d = 32$, $d_h = 8$, trained only at the
+learning rate 0.01, in the plane of $x = Hd_hd$, the weights of the value matrices, and $y = md$,
+the weights of one layer of the MLP:
 
 $$ y \ge 2300 - x/2, \qquad x \ge 1280 . $$
 
@@ -21,7 +21,7 @@ then give for any number of facts
 
 $$ SR \le \min\Big\{\frac{1024}{1280}\,x,\ \frac{1024}{2300}\Big(y + \frac x2\Big)\Big\}. $$
 
-The vertical part is an extrapolation: a condition on $x$ may as well be proportional to $S + R$.
+The vertical part is an extrapolation: the condition on $x$ could also be proportional to $S + R$.
 """
 
 from recall_claims import prediction

@@ -1,8 +1,9 @@
 """Crossings: the argument at which a monotone function, rising or falling, passes a level.
 
-One convention for all: a function that has not reached the level at the upper end of the bracket
-crosses it at infinity. A function that has passed it already at the lower end crosses it "before":
-at minus infinity, or at 0 on a logarithmic axis. Callers that promise a number check for these.
+All functions share a convention: a function that has not reached the level at the bracket's upper
+end crosses it at infinity. A function that has already passed the level at the lower end crosses it
+"before": at minus infinity, or at 0 on a logarithmic axis. Callers that promise a finite number
+check for these values.
 """
 
 import math
@@ -61,7 +62,7 @@ def log_root(
     level: float = 0.0,
     tolerance: float,
 ) -> float:
-    """The same on a logarithmic axis, of positive arguments.
+    """Positive argument at which a monotone function has this value, found on a logarithmic axis.
 
     Args:
         function: rising or falling, and continuous.
@@ -92,11 +93,12 @@ def integer_root(
 ) -> float:
     """Positive real number at which a rising function of integers has this value.
 
-    Bisected down to neighbours, or to a bracket of relative width ``within``, and interpolated in
-    the logarithm of the argument.
+    The function bisects down to neighbours, or to a bracket of relative width ``within``, and
+    interpolates in the logarithm of the argument.
 
     Returns:
-        1 if the function reaches the level there, infinity if it does not below ``most``.
+        1 if the function reaches the level at 1; infinity if it stays below the level up to
+        ``most``.
 
     >>> round(integer_root(lambda n: math.log(n), level=math.log(1000), within=0.01))
     1000
@@ -120,7 +122,7 @@ def integer_root(
 
 
 def least_integer(holds: Callable[[int], bool], low: int, high: int | None = None) -> float:
-    """Least integer from ``low`` on at which a condition that stays true holds.
+    """Least integer from ``low`` on that meets a condition; once true, the condition stays true.
 
     Args:
         holds: the condition.
@@ -151,7 +153,7 @@ def bisected(
 ) -> Array:
     """Elementwise crossings between ``low`` and ``high``, within 2^-steps of their distance.
 
-    ``passed`` says of trial arguments, shaped like ``low``, which lie at or beyond their crossing.
+    ``passed`` returns which trial arguments, shaped like ``low``, lie at or beyond their crossing.
 
     >>> bisected(lambda x: x**2 > np.array([4.0, 9.0]), np.zeros(2), np.full(2, 8.0), steps=40)
     array([2., 3.])
@@ -164,7 +166,7 @@ def bisected(
 
 
 def _doubled(reached: Callable[[int], bool], start: int, most: int) -> int | None:
-    """The first of 2 start, 4 start, ... up to ``most`` at which a condition holds."""
+    """First number of 2 start, 4 start, ..., up to ``most``, that meets a condition."""
     high = 2 * start
     while high <= most:
         if reached(high):

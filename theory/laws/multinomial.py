@@ -1,4 +1,4 @@
-"""Counts of items that are spread evenly and independently over cells."""
+"""Counts of items that fall independently into equally likely cells."""
 
 import numpy as np
 from scipy import fft
@@ -7,9 +7,9 @@ from theory.laws.quadrature import Array, poisson_chance
 
 
 def product_mean(weight: Array, cells: int, total: int) -> float:
-    """E prod_c weight[n_c] over the even multinomial counts n_c of ``total`` things in ``cells``.
+    """Mean of prod_c weight[n_c] over even multinomial counts n_c of ``total`` items in ``cells``.
 
-    With 0 and 1 as weights the chance that every count is an allowed one.  Exact: the counts are
+    With weights 0 and 1 it is the chance that every count is allowed. Exact: the counts are
     independent Poisson variables given their sum.
 
     >>> round(product_mean(np.array([1.0, 1.0, 0.0]), 5, 2), 9)
@@ -18,7 +18,7 @@ def product_mean(weight: Array, cells: int, total: int) -> float:
     Args:
         weight: of the counts 0, ..., ``total``, between 0 and 1.
         cells: number of cells.
-        total: number of things.
+        total: number of items.
     """
     each = weight * poisson_chance(np.arange(total + 1), total / cells)
     # Sums that wrap around on to ``total`` are as rare as five times as many things as the mean.

@@ -13,11 +13,11 @@ Real = NDArray[np.floating[Any]]
 
 
 def golub_welsch(diagonal: Array, side: Array) -> tuple[Array, Array]:
-    """Gauss nodes and probabilities of the law with these recurrence coefficients.
+    """Gauss nodes and probabilities of a law, from its recurrence coefficients.
 
     Args:
-        diagonal: recurrence coefficients, (count,).
-        side: square roots of the others, (count - 1,).
+        diagonal: diagonal recurrence coefficients, (count,).
+        side: square roots of the off-diagonal coefficients, (count - 1,).
     """
     nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(side, 1) + np.diag(side, -1))
     return nodes, vectors[0] ** 2
@@ -30,7 +30,7 @@ def normal(count: int) -> tuple[Array, Array]:
 
 
 def _shared(nodes: Array, weights: Array) -> tuple[Array, Array]:
-    """Read-only arrays, shared by all callers."""
+    """Make arrays read-only, because all callers share them."""
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
 
@@ -98,8 +98,7 @@ def legendre(count: int) -> tuple[Array, Array]:
 
 
 def merged(values: Real, weights: Real, count: int) -> tuple[Array, Array]:
-    """Merge neighbouring values into at most ``count`` groups of nearly equal weight, at their
-    means.
+    """Merge neighbouring values into at most ``count`` means of groups of nearly equal weight.
 
     >>> values, weights = merged(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.25, 0.25]), 2)
     >>> values.tolist(), weights.tolist()

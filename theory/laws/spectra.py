@@ -1,8 +1,8 @@
 r"""Spectral moments of the Gram matrix $K_{ab} = z_a^\top z_b$ of n random vectors in $R^d$.
 
 The vectors have mean square length 1, and $r = n/d$. $K$ has $\min(n, d)$ eigenvalues other than
-zero: the eigenvalues of $r$ times the covariance $S = \frac dn\sum_a z_az_a^\top$; as $n,
-d\to\infty$ both follow the law of Marchenko and Pastur.
+zero: the eigenvalues of $r$ times the covariance $S = \frac dn\sum_a z_az_a^\top$; as
+$n, d\to\infty$, the spectra of $K$ and $S$ follow the law of Marchenko and Pastur.
 """
 
 import math
@@ -40,8 +40,8 @@ def centred_moments(vectors: Vectors, count: float, dim: float) -> tuple[float, 
     r"""$t_2, t_3, t_4$ at finite size, of the Gram matrix without its mean direction.
 
     $t_k = E\,\mathrm{tr}(PKP)^k/n$ for $n$ = ``count`` - 1, where $P$ projects out the mean of the
-    ``count`` vectors: counts of closed walks on the sphere, the moments of a Wishart matrix for
-    Gaussian vectors, and 1 for orthonormal ones.
+    ``count`` vectors. On the sphere these are counts of closed walks, for Gaussian vectors moments
+    of a Wishart matrix, and for orthonormal vectors 1.
 
     >>> round(centred_moments("sphere", 65, 21)[0], 9)
     4.0
@@ -62,8 +62,8 @@ def centred_moments(vectors: Vectors, count: float, dim: float) -> tuple[float, 
 def effective_rank(count: float, dim: float) -> float:
     r"""$D$, the inverse mean squared correlation of the entries of $Kg$, g a normal vector.
 
-    Their covariance is $K^2$; independent entries along random directions in D dimensions would be
-    as correlated: $D = n/(t_4/t_2^2 - 1)$.
+    The covariance of the entries is $K^2$. Coordinates along random directions in D dimensions are
+    equally correlated: $D = n/(t_4/t_2^2 - 1)$.
 
     >>> round(effective_rank(256, 56))
     36

@@ -1,6 +1,6 @@
-r"""A coordinate of a uniform unit vector in $R^d$, and $t = \sqrt d$ times it, of variance 1.
+r"""Law of a coordinate $c$ of a uniform unit vector in $R^d$, and of $t = \sqrt d\,c$ (variance 1).
 
-The density of the coordinate $c$ is
+The density of $c$ is
 
 $$ p_d(c) = \frac{\Gamma(d/2)}{\sqrt\pi\,\Gamma((d-1)/2)}\,(1-c^2)^{(d-3)/2} , $$
 
@@ -61,7 +61,7 @@ def gauss(dim: float, count: int) -> tuple[Array, Array]:
 
 
 def tail(cosine: Array | float, dim: float) -> Array:
-    r"""$P(c > x)$ of the coordinate itself, accurate where it is small.
+    r"""Probability $P(c > x)$ of the coordinate $c$, accurate even where it is small.
 
     >>> float(tail(0.5, 3))
     0.25
@@ -72,7 +72,7 @@ def tail(cosine: Array | float, dim: float) -> Array:
 
 
 def cdf(x: Array, dim: float) -> Array:
-    r"""$F_d$, the distribution function of $t$, within 1e-9 for dimensions of 3 and more.
+    r"""Distribution function $F_d$ of $t$, within 1e-9 for dimensions of 3 and more.
 
     >>> float(cdf(np.array(0.5), dim=3)).hex() == (0.5 + 0.25 / 3**0.5).hex()
     True
@@ -93,7 +93,7 @@ def cdf(x: Array, dim: float) -> Array:
 
 
 def quantile(probability: float, dim: float) -> float:
-    r"""$F_d^{-1}$, at a finite dimension.
+    r"""Quantile $F_d^{-1}$ of $t$, at a finite dimension.
 
     >>> round(quantile(0.75, 3), 9) == round(3**0.5 / 2, 9)
     True
@@ -104,11 +104,11 @@ def quantile(probability: float, dim: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _cdf_of_angle(dim: float) -> tuple[Array, float]:
-    """The cdf in the angle, in which it is smooth down to d = 2.
+    """Distribution function as a function of the angle, in which it is smooth down to d = 2.
 
     Returns:
-        The coefficients of a cubic on each interval, (intervals, 4), which scipy's own evaluation
-        would search for, and the length of an interval.
+        Coefficients of a cubic on each interval, (intervals, 4), and the length of an interval: the
+        caller finds the interval by division, and scipy would search for it.
     """
     limit = math.asin(min(1.0, _TAIL / math.sqrt(dim)))
     angle = np.linspace(-limit, limit, _KNOTS + 1)

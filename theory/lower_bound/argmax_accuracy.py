@@ -1,4 +1,4 @@
-"""Probability that the right label outscores all others, as linear estimators share it."""
+"""Probability that the right label outscores all others, for any linear estimator."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _SCALE_NODES = 5
 
 @dataclass(frozen=True)
 class Counts:
-    r"""Relative counts $s = n/\lambda$ of a label, with quadrature weights, and two moments.
+    r"""Relative counts $s = n/\lambda$ of a label, with quadrature weights and two moments.
 
     Attributes:
         shares: values of $s$, shape (count,).
@@ -54,7 +54,7 @@ class Counts:
 
 
 def counts(problem: Problem) -> Counts:
-    """Counts of the labels of ``problem``: binomial."""
+    """Binomial law of the label counts of ``problem``."""
     nodes, weights = quadrature.binomial(problem.samples, 1 / problem.vocab_size, _COUNT_NODES)
     shares = nodes / problem.load
     square = float(weights @ shares**2)
@@ -67,14 +67,15 @@ class Scores:
 
     Attributes:
         own: mean score of the right label, shape (count,).
-        own_variance: its variance, (count,).
-        rival: mean score of another label by that label's count and what else distinguishes rivals,
+        own_variance: variance of this score, (count,).
+        rival: mean score of another label, by that label's count and other properties of rivals,
             (rivals,).
-        rival_variance: the part of its variance that depends on those, (rivals,).
-        rival_weights: their probabilities, (rivals,).
-        shared: the part that fluctuates with the token, common to all rivals.
-        overlap: mean squared correlation of the readings of two labels; the token's own label adds
-            (own signal)^2 times this to the variance of its rivals.
+        rival_variance: the part of the rival's variance that depends on these properties,
+            (rivals,).
+        rival_weights: probabilities of these properties, (rivals,).
+        shared: the part of the variance that fluctuates with the token, common to all rivals.
+        overlap: mean squared correlation of the readings of two labels; (own signal)^2 times
+            ``overlap`` adds to the variance of the rivals.
         rank: effective number of independent directions among the rivals' scores.
     """
 
@@ -91,9 +92,9 @@ class Scores:
 def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
     r"""Probability that the right label scores highest, averaged over counts.
 
-    As in `theory.attention.recall`, all rivals share one length. It fluctuates (gamma,
-    variance $2/D + (3 E s^4/(E s^2)^2 - 1)/V$), contains the token's own score, and leaves a rival
-    the law of a coordinate of a sphere in $D$ dimensions.
+    As in `theory.attention.recall`, all rivals share one length. The length fluctuates (gamma,
+    variance $2/D + (3 E s^4/(E s^2)^2 - 1)/V$), and contains the token's own score. Given the
+    length, a rival's score is distributed as a coordinate of a sphere in $D$ dimensions.
     """
     scale, scale_weight = quadrature.gamma(
         2 / scores.rank + (3 * law.kurtosis - 1) / vocab_size, _SCALE_NODES
@@ -112,7 +113,7 @@ def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
 
 
 def half_samples(accuracy: Callable[[Problem], float], problem: Problem) -> float:
-    """N between V and 2^30 at which ``accuracy`` is 1/2; else infinite above, 0 below."""
+    """Number N of samples between V and 2^30 at which ``accuracy`` is 1/2; else infinite or 0."""
     return crossing.log_root(
         lambda samples: accuracy(problem.replace(samples=round(samples))),
         problem.vocab_size,

@@ -1,14 +1,14 @@
-r"""Bound on accuracy from information: no estimator of the map exceeds it.
+r"""Bound on accuracy from information: no estimator of the map has a larger accuracy.
 
 Let $A$ be the number of labels guessed right and $x = EA$. If the guess were independent of a
-uniform $\pi$, the factorial moments of $A$ would be at most 1, so that $E(1+s)^A \le e^s$; the
-guess need not be one to one. Donsker and Varadhan's inequality gives $x\log(1+s) - s \le I$, and
+uniform $\pi$, the factorial moments of $A$ would be at most 1, so that $E(1+s)^A \le e^s$. The
+guess may name a label twice. Donsker and Varadhan's inequality gives $x\log(1+s) - s \le I$, and
 the best $s = x - 1$
 
 $$ x\log x - x + 1 \le I, \qquad x = \alpha V \ge 1 . $$
 
-Rigorous given the information $I$, which is `gradient_channel.information` where the channel is
-Gaussian, and at most N `gradient_channel.sample_information` always.
+The bound is rigorous for given information $I$, which is `gradient_channel.information` where the
+channel is Gaussian, and at most N `gradient_channel.sample_information` always.
 """
 
 import math
@@ -65,7 +65,7 @@ def exact_recovery(information: float, vocab_size: int) -> float:
     latex=r"d^2 \ge \frac{2(\alpha V\log(\alpha V) - \alpha V + 1)}{\log(1+\rho)}", source=_SOURCE
 )
 def critical_dim(problem: Problem, *, accuracy: float = 0.5) -> float:
-    """Dimension below which no estimator of the Gaussian-equivalent channel has the accuracy.
+    """Dimension below which no estimator on the Gaussian-equivalent channel reaches the accuracy.
 
     A real number; the problem's own ``dim`` plays no part. For accuracy near 1 and N << L V it is
     $N d^2 = 2LV^2\\log V$ to leading order, as for the estimators (`gradient_capacity`).

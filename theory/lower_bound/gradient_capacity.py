@@ -1,8 +1,8 @@
-r"""Half-accuracy contour of estimators that see the gradient at initialisation: leading law.
+r"""Half-accuracy contour, to leading order, of estimators that see the gradient at initialisation.
 
 The right label, of mean score 1, beats the largest of $V$ rivals, $\sqrt{2\log V}$ standard
 deviations, once $2\log V\,\sigma_B^2 = 1$. For $V \to \infty$, $\log V \ll d \ll V$ the variance of
-matched filter (`matched_filter`) and linear MMSE (`linear_mmse`) alike is
+both matched filter (`matched_filter`) and linear MMSE (`linear_mmse`) is
 $\frac{V}{d^2}(1 + \frac{LV}{N})$.
 """
 
@@ -18,8 +18,8 @@ _SOURCE = "paper A, arXiv 2603.15923, A3 and A4 (N, d and L enter as a product);
 def half_dim(problem: Problem) -> float:
     r"""Dimension at which half of the labels are guessed right, to leading order.
 
-    The approach is logarithmic: the median of the largest of V normal variables squared is
-    $0.7$ of $2\log V$ at V = 256. The problem's own ``dim`` plays no part.
+    The limit is approached logarithmically: at V = 256 the squared median of the largest of V
+    normal variables is $0.7$ of $2\log V$. The problem's own ``dim`` plays no part.
     """
     size = problem.vocab_size
     noise = 1 + problem.length * size / problem.samples
@@ -30,7 +30,7 @@ def half_dim(problem: Problem) -> float:
 def half_samples(problem: Problem) -> float:
     r"""Number of samples at which half of the labels are guessed right, to leading order.
 
-    `half_dim` solved for $N \ll LV$, where the noise of the other tokens limits and not their
+    It is `half_dim`, solved for $N \ll LV$, where noise from the other tokens dominates
     interference. The problem's own ``samples`` plays no part.
 
     Finite size: linear MMSE needs 0.86 to 0.93 times as many for V from 192 to 512, d/V of 0.4 and

@@ -6,10 +6,9 @@ $\bar x_i$ the token frequencies of sequence $i$. Given the label counts $n_k$, 
 $$ \frac{1}{NL}\,\mathrm{diag}(n)\Big(P_\pi - \frac JV\Big) + \text{fluctuations of variance }
    \nu^2 = \frac{L-1}{NL^2V^2} \text{ per entry}. $$
 
-**Assumption.** The fluctuations are taken to be Gaussian (the Gaussian-equivalent channel), with
-the label counts shown to the decoder. Without it no such bound holds: in exact arithmetic even a
-single real number G may determine M. For b bits per entry of G the unconditional bound is
-$I \le b d^2\log 2$.
+**Assumption.** The fluctuations are Gaussian (the Gaussian-equivalent channel), and the decoder
+knows the label counts. Without it no such bound holds: in exact arithmetic even a single real
+number G may determine M. For b bits per entry of G the unconditional bound is $I \le b d^2\log 2$.
 
 Over the $(V-1)^2$ directions of mean zero the signal has variance $\nu^2\rho$ each, $\rho$ =
 `snr`. Signal and noise of G then both have covariance $\propto UU^\top\otimes ZZ^\top$, the
@@ -38,10 +37,10 @@ _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and c
 
 @prediction(latex=r"\rho = \frac{N+V}{(L-1)(V-1)}", source=_SOURCE)
 def snr(problem: Problem) -> float:
-    r"""Signal over noise in the gradient, variance per direction of mean zero.
+    r"""Signal over noise in the gradient: ratio of variances per direction of mean zero.
 
-    $E n^2 = \lambda^2(1 + 1/\lambda)$ gives the $V$ next to $N$. Paper A's assumptions have
-    $N/(LV)$ small as well as large.
+    The $V$ added to $N$ is from $E n^2 = \lambda^2(1 + 1/\lambda)$. Paper A's assumptions allow
+    small and large $N/(LV)$.
     """
     size = problem.vocab_size
     return (problem.samples + size) / ((problem.length - 1) * (size - 1))
@@ -49,8 +48,7 @@ def snr(problem: Problem) -> float:
 
 @prediction(latex=r"\frac12\log(1+\rho)", source=_SOURCE)
 def entry_information(problem: Problem) -> float:
-    """Upper bound in nats on the information in one entry of G; `information` is that times their
-    number.
+    """Upper bound in nats on the information in one entry of G; `information` adds up all entries.
 
     The problem's own ``dim`` plays no part.
     """
@@ -62,11 +60,10 @@ def entry_information(problem: Problem) -> float:
     source=_SOURCE,
 )
 def information(problem: Problem) -> float:
-    r"""Upper bound in nats on the information of G about the map, in the Gaussian-equivalent
-    channel.
+    r"""Upper bound in nats on G's information about the map, in the Gaussian-equivalent channel.
 
-    The embeddings are known to the decoder; $d$ means $\min(d, V - 1)$. It is tight for $I \ll \log
-    V!$ and $\rho \ll 1$.
+    The decoder knows the embeddings; $d$ means $\min(d, V - 1)$. The bound is tight for
+    $I \ll \log V!$ and $\rho \ll 1$.
 
     >>> p = Problem(vocab_size=256, length=32, samples=2048, dim=105)
     >>> round(information(p) / (256 * math.log(256)), 2)
@@ -84,9 +81,9 @@ def information(problem: Problem) -> float:
 def sample_information(problem: Problem) -> float:
     r"""Exact information of one sequence and its label about the map, in nats.
 
-    A map has its prior probability times $V c_k/L$, where $c_k$ of the L tokens are mapped to the
-    label. Hence N samples hold at most $N I_1$, about $N\log(V/L)$, whatever is computed of them:
-    this holds without any assumption on the channel.
+    A map's posterior probability is its prior times $V c_k/L$, where the map gives the label to
+    $c_k$ of the L tokens. Hence N samples, and anything computed from them, hold at most $N I_1$,
+    about $N\log(V/L)$, without any assumption on the channel.
 
     >>> sample_information(Problem(vocab_size=8, length=2, samples=1, dim=2)) > math.log(8 / 2)
     True

@@ -1,9 +1,9 @@
-r"""Linear MMSE: undo the overlaps of the embeddings by pseudo-inverses on both sides, then guess.
+r"""Linear MMSE: remove the embeddings' overlaps by pseudo-inverses on both sides, then guess.
 
 Signal and noise of the Gaussian-equivalent channel have covariances that are both proportional to
 $UU^\top\otimes ZZ^\top$, so the pseudo-inverse is the best linear estimate. It reads M through
 projectors of rank $d$ and $d' = d - 1$ in the $V - 1$ directions of mean zero (one token direction
-is struck out with the unknown label counts). With $\delta = d/(V-1)$ an overlap has variance
+is projected out with the unknown label counts). With $\delta = d/(V-1)$ an overlap has variance
 $(1-\delta)/d$ rather than $1/d$, and noise is amplified by $1/\delta$ on each side.
 """
 
@@ -28,13 +28,13 @@ _MEETING_NODES = 8
 
 @dataclass(frozen=True)
 class Meetings:
-    r"""Excess of an entry of M over its mean by chance meetings of a token and a label.
+    r"""Excess of an entry of M over its mean, from chance meetings of a token and a label.
 
     Attributes:
         shares: relative counts of the label, (count,).
         excess: meetings minus their mean, in units of the mean count of a label, (count,).
         weights: probabilities, (count,).
-        variance: of the excess at the same label count, per relative count.
+        variance: variance of the excess at fixed label count, per relative count.
     """
 
     shares: Array
@@ -44,9 +44,9 @@ class Meetings:
 
 
 def meetings(problem: Problem, law: Counts, nodes: int) -> Meetings:
-    """Return the binomial law of chance meetings at each label count, by ``nodes`` points.
+    """Binomial law of chance meetings at each label count, as ``nodes`` points.
 
-    One point is the mean: the excess is 0, and so is its variance.
+    A single point is the mean: the excess and its variance are 0.
     """
     chance, others = 1 / problem.vocab_size, problem.length - 1
     shares, excess, weights = [], [], []
@@ -76,10 +76,10 @@ def meetings(problem: Problem, law: Counts, nodes: int) -> Meetings:
 def linear_mmse_accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the linear MMSE estimate on the gradient of a training batch.
 
-    A token meets a label of relative count $s$ by chance $\mu s$ times, $\mu = NL/V^2$. Where
-    $\mu$ is of order 1 the skewness of that count matters. A rival's score contains its own entry
-    of M, hence this count. Rivals with high counts $s$ fluctuate most. With more than V/2
-    dimensions little else is added to the right label's score, which then has this skewness too.
+    A token meets a label of relative count $s$ by chance $\mu s$ times, $\mu = NL/V^2$. Where $\mu$
+    is of order 1 the skewness of this number matters. A rival's score contains its own entry of M,
+    and so this number. Rivals with high counts $s$ fluctuate most. With more than V/2 dimensions
+    the right label's score has little other noise, and is then skewed as well.
 
     Raises ValueError: the dimension is not between 3 and V - 2.
     """
@@ -117,5 +117,5 @@ def linear_mmse_accuracy(problem: Problem) -> float:
     latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, error="8%", regime=THRESHOLD
 )
 def critical_samples(problem: Problem) -> float:
-    """N at which half of the labels are guessed right; infinite if none below 2^30."""
+    """Number N of samples at which half of the labels are guessed right; infinite if above 2^30."""
     return argmax_accuracy.half_samples(linear_mmse_accuracy, problem)

@@ -1,10 +1,10 @@
 r"""Matched filter: guess the label $k$ of largest $u_k^\top G z_x$, as after one gradient step.
 
-Units $1/(LV)$, $s = n/\lambda$. The right label scores $s$. Other tokens leak in through overlaps
-of variance $1/d$, and the uninformative tokens add noise of variance $(L-1)/N$ per entry of $LVM$,
-amplified by $(1 + V/d)^2$. Label counts that fluctuate add $(L-1)(s_k-1)/V$ to a whole row of M;
-token $x$ reads that times $c_x = z_x^\top\sum_w z_w \sim N(1, (V-1)/d)$, the same $c_x$ for all
-labels, so that a few tokens carry most of it.
+Scores are in units of $1/(LV)$, $s = n/\lambda$. The right label scores $s$. Other tokens interfere
+through overlaps of variance $1/d$, and the uninformative tokens add noise of variance $(L-1)/N$ per
+entry of $LVM$, amplified by $(1 + V/d)^2$. Fluctuating label counts add $(L-1)(s_k-1)/V$ to a whole
+row of M; token $x$ reads that times $c_x = z_x^\top\sum_w z_w \sim N(1, (V-1)/d)$, the same $c_x$
+for all labels, so that most of this noise falls on a few tokens.
 """
 
 import math
@@ -65,5 +65,5 @@ def matched_filter_accuracy(problem: Problem) -> float:
     latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, error="8%", regime=THRESHOLD
 )
 def critical_samples(problem: Problem) -> float:
-    """N at which the matched filter guesses half of the labels; infinite if none below 2^30."""
+    """Samples at which the matched filter guesses half of the labels; infinite if above 2^30."""
     return argmax_accuracy.half_samples(matched_filter_accuracy, problem)

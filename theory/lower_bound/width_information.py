@@ -1,21 +1,22 @@
-r"""Does width help an estimator that sees the gradient at initialisation?
+r"""Effect of width on an estimator that sees the gradient at initialisation.
 
 With a random layer of width $m$ the gradient is $d\times m$ and sees a sequence through features
 $F$ of its whole bag of tokens. In direction $j$ the token at one position explains the share
 $\rho_j$ of the variance of $F$, an eigenvalue of $\Sigma_F^{-1}\Sigma_\mu$ with
-$\mu_v = E[F\mid x_l=v]$, and as for the attention-only model (`gradient_channel`, same assumption)
+$\mu_v = E[F\mid x_l=v]$, and, as for the attention-only model (`gradient_channel`) and under the
+same assumption,
 
 $$ I \le \frac d2\sum_{j\le m}\log\Big(1 + \frac{N+V}{V-1}\,\frac{\rho_j}{1-\rho_j}\Big) . $$
 
 The tokens are independent, so that $L\Sigma_\mu \preceq \Sigma_F$ (Hoeffding's decomposition) and
-$\rho_j \le 1/L$: at most $m/d$ times the information without the layer, whatever the features. It
-is attained in the $d$ directions that are linear in the tokens. Features of second order in the
-mean value have
+$\rho_j \le 1/L$: the information is at most $m/d$ times the information without the layer, for any
+features. The bound on $\rho_j$ is attained in the $d$ directions that are linear in the tokens.
+Features of second order in the mean value have
 
 $$ \rho = \frac{\mathrm{Var}\,(w^\top z_{x_1})^2}{\mathrm{Var}\,(\sum_l w^\top z_{x_l})^2}
    \simeq \frac1{L^2}, $$
 
-terms of order $k$ of order $L^{-k}$. Hence width pays only once $N \gtrsim L^2V$.
+and terms of order $k$ have $\rho$ of order $L^{-k}$. Hence width pays only once $N \gtrsim L^2V$.
 """
 
 from recall_claims import prediction

@@ -1,30 +1,30 @@
-r"""MLP memories of bilinear features, as they are and whitened: what a neuron stores.
+r"""MLP memories of bilinear features, plain and whitened: how much a neuron stores.
 
-N keys and as many values, uniform on the unit sphere of $R^d$, and the features $\phi(x) =
-(A_0x)\odot(A_1x)/\sqrt m$ of independent standard normal $A_0, A_1$. The readout $\sum_t
-v_t\phi(x_t)^\top$ makes a memory of overlaps, as in `mlp`: $K_{xx}$ has mean 1 and variance $8/m$,
-since a product of two normals has the fourth moment 9. Given the cosine t of two keys, $K_{xy}$ has
-mean $t^2$ and variance $((1+2t^2)^2-t^4)/m$, so that
+The memory has N keys and N values, uniform on the unit sphere of $R^d$, and the features
+$\phi(x) = (A_0x)\odot(A_1x)/\sqrt m$ of independent standard normal $A_0, A_1$. With the readout
+$\sum_t v_t\phi(x_t)^\top$ the memory depends on overlaps, as in `mlp`: $K_{xx}$ has mean 1 and
+variance $8/m$, since a product of two normals has the fourth moment 9. Given the cosine t of two
+keys, $K_{xy}$ has mean $t^2$ and variance $((1+2t^2)^2-t^4)/m$, so that
 
 $$ T^2 = E K_{xy}^2 = q + \frac1m\Big(1+\frac4d+3q\Big),\qquad q = Et^4 = \frac3{d(d+2)} . $$
 
-The first term no width removes: the features are quadratic forms. To leading order the smallest of
+No width removes the first term: the features are quadratic forms. To leading order the smallest of
 N margins is
 
 $$ \gamma = C_s - C_x\sqrt{\frac{N\log N^2}{md}\Big(1+\frac{3m}{d^2}\Big)},\qquad C_s=1,\ C_x=2 ,
 $$
 
-since the N(N - 1) differences of two scores have the variance $2NT^2/d$. The published form, with
-constants that are fitted, is that without the bracket.
+since the N(N - 1) differences of two scores have the variance $2NT^2/d$. The published form has no
+bracket, and fitted constants.
 
-*Whitened*, the readout is fitted by least squares: it answers with the projection of the values
-onto m dimensions of $R^N$, so that $\sum_yK_{xy}^2 = K_{xx}$. Of an own share $K_{xx}$, on average
-$\rho=m/N$, the rest is cross talk, $K_{xx}(1-K_{xx})$, and relative to the own share
+A *whitened* readout is fitted by least squares: it answers with the projection of the values onto m
+dimensions of $R^N$, so that $\sum_yK_{xy}^2 = K_{xx}$. The own share $K_{xx}$ is $\rho=m/N$ on
+average. The rest is cross talk, $K_{xx}(1-K_{xx})$, and relative to the own share
 
 $$ T^2 = \frac1N\Big(\frac1\rho-1\Big) = \frac1m-\frac1N ; $$
 
-a key's feature norm moves its share, and with it $T^2$, as before. From m = N on nothing is wrong,
-and m < N neurons store as many facts more as there are neurons.
+a key's feature norm changes its own share, and with it $T^2$, as before. From m = N on every answer
+is right, and m < N neurons store as many more facts as there are neurons.
 """
 
 import math
@@ -81,11 +81,11 @@ MARGINS = Regime(
 
 
 def overlaps(associations: float, dim: int, width: float, whitened: bool) -> mlp.FeatureLaw:
-    """Law of the features, as `mlp` reads it.
+    """Law of the features, for the formulas of `mlp`.
 
     Raises:
-        ValueError: less than 1 neuron or 2 dimensions, or a whitened memory that has as many
-            neurons as associations and interpolates.
+        ValueError: fewer than 1 neuron or 2 dimensions, or a whitened memory with at least as many
+            neurons as associations: it interpolates.
     """
     if width < 1 or dim < 2 or (whitened and width >= associations):
         raise ValueError(
@@ -107,8 +107,7 @@ def overlaps(associations: float, dim: int, width: float, whitened: bool) -> mlp
     regime=SIZES,
 )
 def accuracy(*, associations: float, dim: int, width: float, whitened: bool) -> float:
-    """Mean share of the associations that are answered rightly, all of them where a whitened memory
-    has a neuron for each.
+    """Mean share of right answers: 1 for a whitened memory with a neuron per association.
 
     Stated error: {error}, mostly too high: feature norms are more skewed than a gamma law.
 
@@ -134,12 +133,12 @@ def neurons_alone(*, associations: int, dim: int, width: float) -> float:
     regime=MARGINS,
 )
 def smallest_margin(*, associations: int, dim: int, width: float) -> float:
-    """Mean of the smallest margin, own score less the largest rival's, of a memory not whitened.
+    """Mean of the smallest margin (own score minus largest rival score) of a plain memory.
 
-    Keys whose margin is below a level are few and nearly independent. Stated error: {error}. It is
-    mostly too high, by up to 0.04 beyond the regime's ends, where overlaps are far from normal. As
-    sums of m products of normals, in a row of one key, they have an excess kurtosis of 54/m. From m
-    of the order of d^2 on they are squares of cosines.
+    Keys with a margin below a level are few and nearly independent. Stated error: {error}. It is
+    mostly too high, by up to 0.04 beyond the regime's ends, where overlaps are far from normal.
+    Overlaps with one key are sums of m products of normals, with an excess kurtosis of 54/m. From m
+    of the order of d^2 on, overlaps are squares of cosines.
 
     Raises:
         ValueError: as in `overlaps`.
@@ -153,7 +152,7 @@ def smallest_margin(*, associations: int, dim: int, width: float) -> float:
 def leading_margin(
     associations: int, dim: int, width: float, signal: float = 1.0, cross_talk: float = 2.0
 ) -> float:
-    """The published form of the smallest margin, with the constants to leading order."""
+    """Published form of the smallest margin, with the constants to leading order."""
     log_pairs = 2 * math.log(associations)
     return signal - cross_talk * math.sqrt(associations * log_pairs / (width * dim))
 
@@ -166,9 +165,9 @@ def leading_margin(
 )
 @lru_cache(maxsize=1024)
 def half_width(*, associations: int, dim: int, whitened: bool) -> float:
-    """Number of neurons, real, at which half of the associations are right; infinite if none.
+    """Number of neurons, real, at which half of the answers are right; infinite if none suffices.
 
-    Stated error of a whitened memory: {error}; one that is not can need a tenth more.
+    Stated error of a whitened memory: {error}; a plain memory can need 10% more.
     """
     return crossing.log_root(
         lambda width: accuracy(associations=associations, dim=dim, width=width, whitened=whitened),

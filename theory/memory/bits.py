@@ -1,4 +1,4 @@
-r"""Bits that a memory needs for its facts, and bits per parameter that memories reach.
+r"""Bits that a memory of facts needs, and bits per parameter that memories store.
 
 **Bounds.** A memory of $B$ bits holds an unknown function from $N$ facts to $M$ outputs, uniform
 among all $M^N$. For any encoder and decoder with accuracy $1-\delta$ on average (Fano, and
@@ -15,11 +15,11 @@ Rate-distortion theory makes the first tight for many facts. The best of $2^B$ r
 agrees with the function in a share of facts whose mean is the mean maximum of $2^B$ binomials.
 
 **Constructions.** A memory of $n$ pairs under a random permutation recalls a pair with the
-probability that `linear` and `mlp` derive. Constructions are the sum of outer products (itself,
-behind a projector of rank m, or rounded to signs) and cosine or bilinear features of width m. At
-the capacity, $P=0.99$, a permutation is known up to $n!/(n-e)!$ possibilities, $e=n/100$ errors, so
-that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real parameter can hold; a
-memory of weights of $k$ bits holds at most $k$ bits per weight.
+probability that `linear` and `mlp` derive. Constructions are the sum of outer products (unchanged,
+after a projector of rank m, or rounded to signs), and memories with cosine or bilinear features of
+width m. At the capacity, $P=0.99$, a permutation is known up to $n!/(n-e)!$ possibilities,
+$e=n/100$ errors, so that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real
+parameter can hold; a memory of weights of $k$ bits holds at most $k$ bits per weight.
 """
 
 import math
@@ -57,12 +57,12 @@ CONSTRUCTIONS = Regime(
 
 
 def fano_bits(*, facts: float, outputs: int, accuracy: float) -> float:
-    """Fewest bits with which a memory of facts can be right this often.
+    """Least number of bits with which a memory of facts can have this accuracy.
 
     Args:
         facts: number of facts.
-        outputs: each is uniform among these, at least 2.
-        accuracy: mean share of facts that come out right, from 1/outputs to 1.
+        outputs: number of equally likely outputs of a fact, at least 2.
+        accuracy: mean share of facts recalled, from 1/outputs to 1.
 
     Raises:
         ValueError: sizes or accuracy out of range.
@@ -80,7 +80,7 @@ def fano_bits(*, facts: float, outputs: int, accuracy: float) -> float:
 
 @prediction(latex=r"B = N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]", source=_SOURCE)
 def accuracy_ceiling(*, facts: int, outputs: int, bits: float) -> float:
-    """Largest mean accuracy of any memory of these bits, 1 - delta: the inverse of `fano_bits`.
+    """Largest mean accuracy, 1 - delta, of any memory of so many bits: the inverse of `fano_bits`.
 
     Raises:
         ValueError: sizes or accuracy out of range.
@@ -101,7 +101,7 @@ def accuracy_ceiling(*, facts: int, outputs: int, bits: float) -> float:
 
 @prediction(latex=r"\log M - B\log2/N", source=_SOURCE)
 def loss_floor(*, facts: int, outputs: int, bits: float) -> float:
-    """Least mean cross-entropy, in nats, of any memory of these bits.
+    """Least mean cross-entropy, in nats, of any memory of so many bits.
 
     Raises:
         ValueError: sizes or accuracy out of range.
@@ -117,7 +117,7 @@ def loss_floor(*, facts: int, outputs: int, bits: float) -> float:
     regime=CODES,
 )
 def random_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
-    """Mean accuracy of a memory that stores which of 2^bits random codewords agrees best.
+    """Mean accuracy of a memory that stores the index of the best of 2^bits random codewords.
 
     Exact.
 
@@ -130,29 +130,29 @@ def random_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
 
 
 def one_by_one(*, facts: int, outputs: int, bits: float) -> float:
-    """Accuracy of a table that stores whole facts while bits last, and guesses the rest."""
+    """Accuracy of a table that stores as many whole facts as fit, and guesses the rest."""
     _check(facts, outputs, bits)
     stored = min(bits / (facts * math.log2(outputs)), 1.0)
     return stored + (1 - stored) / outputs
 
 
 def parameters(construction: str, *, dim: int, width: int) -> int:
-    """Weights that a construction writes; random projections and features do not count."""
+    """Number of weights that a construction writes, without random projections and features."""
     return dim * (dim if construction in ("hebbian", "one-bit") else width)
 
 
 def recall_probability(construction: str, pairs: float, *, dim: int, width: int) -> float:
-    """Probability that a memory of ``associations`` pairs recalls a pair.
+    """Probability that a memory of ``pairs`` associations recalls a given one.
 
     Args:
         construction: "hebbian", "low-rank", "one-bit", "cosine", "bilinear" or
             "bilinear-whitened".
-        pairs: n, as many inputs as outputs.
+        pairs: n, the number of inputs and of outputs.
         dim: d, of the embeddings.
-        width: m, the rank or the number of features; ignored by the others.
+        width: m, the rank or the number of features; other constructions ignore it.
 
     Raises:
-        ValueError: an unknown construction, or senseless sizes.
+        ValueError: an unknown construction, or impossible sizes.
     """
     if construction == "hebbian":
         return linear.linear_memory_accuracy(pairs, dim)
@@ -169,7 +169,7 @@ def recall_probability(construction: str, pairs: float, *, dim: int, width: int)
 
 
 def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -> float:
-    """Pairs, a real number, at which `recall_probability` falls to the target; 0 if below 4."""
+    """Number of pairs, real, at which `recall_probability` falls to the target; 0 if below 4."""
     found = crossing.root(
         lambda pairs: recall_probability(construction, pairs, dim=dim, width=width),
         4,

@@ -1,4 +1,4 @@
-r"""Linear associative memory: how many of $n$ associations does $W=\sum_k u_k e_k^\top$ recall?
+r"""Linear associative memory: the share of $n$ associations that $W=\sum_k u_k e_k^\top$ recalls.
 
 Inputs $e_k$ and outputs $u_k$ are independent uniform unit vectors of $R^d$. A query $e_i$ is
 answered by $\arg\max_j u_j^\top We_i$. With $We_i = u_i + y'$ and $R = |y'|^2$, whose mean is $B$,
@@ -13,8 +13,8 @@ $\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output in
 below differ in the variance of the coefficients, $T^2$, and in isotropic noise of mean squared
 length $\tau^2$; $B=(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
 
-Finite size: always high; within 10% of the rate of failures where they are rare. The quadrature is
-good to 0.0015 for $n$ up to 131072.
+Finite size: always too high; where failures are rare, their rate is right within 10%. The
+quadrature is good to 0.0015 for $n$ up to 131072.
 """
 
 import math
@@ -72,15 +72,15 @@ def recalled(
     extra: float = 0.0,
     margin: float = 0.0,
 ) -> float:
-    r"""Probability that the right score is the largest; scores in units of the signal.
+    r"""Probability that the right score is the largest. Scores are in units of the signal.
 
     Args:
         dim: dimension $d$, which need not be an integer.
         stored: number of other associations.
-        spread: $T^2$, the variance of their coefficients.
+        spread: $T^2$, the variance of the coefficients of the other associations.
         idle: number of further outputs that belong to no association.
         extra: $\tau^2$, mean squared length of isotropic noise.
-        margin: by how much it has to be larger.
+        margin: least lead of the right score over the others.
     """
     sizes, weights = quadrature.gamma(2 * (dim - 1) / ((dim + 2) * stored), _LENGTH_NODES)
     each = [
@@ -93,7 +93,7 @@ def recalled(
 def _recalled(
     dim: float, stored: float, spread: float, idle: float, length: float, margin: float
 ) -> float:
-    """The same probability, given B = ``length``."""
+    """Probability of `recalled`, given B = ``length``."""
     below, unstored, weight = _below(dim, stored, spread, length, margin)
     right = below**stored
     right *= unstored**idle
@@ -103,8 +103,7 @@ def _recalled(
 def _below(
     dim: float, stored: float, spread: float, length: float, margin: float = 0.0
 ) -> tuple[Array, Array, tuple[Array, Array]]:
-    """Chances (R, x) that one rival, of those stored or not, scores less, and the weights of both
-    axes."""
+    """Chances (R, x) that a rival, stored or idle, scores less; weights of both axes."""
     score, score_weight = sphere.gauss(dim, _SCORE_NODES)
     scale, scale_weight = quadrature.gamma(2 / dim, _LENGTH_NODES)
     # The n-th power asks for the far tail of c: at n = 131072, 24 nodes leave 0.014 of error.
@@ -128,7 +127,7 @@ def _below(
 
 
 def accuracy_of_independent_scores(associations: float, variance: float) -> float:
-    """Accuracy if all scores were independent and normal with this variance, which they are not."""
+    """Accuracy under the wrong assumption of independent normal scores with this variance."""
     node, weight = quadrature.normal(_SCORE_NODES)
     below = special.ndtr((1 + math.sqrt(variance) * node) / math.sqrt(variance))
     return float(weight @ below ** (associations - 1))
@@ -150,8 +149,8 @@ def _check(associations: float, dim: float) -> None:
 def linear_memory_accuracy(associations: float, dim: float) -> float:
     r"""Share of $n$ associations that $W=\sum_k u_ke_k^\top$ recalls: $T^2=1/d$, $B=(n-1)/d$.
 
-    Stated error for n >= 30: {error}. Below, down to n = 3 and d = 4, it is up to 0.03 too high: at
-    (n, d) = (5, 4), (9, 5) and (17, 9) by 0.029, 0.016 and 0.011.
+    Stated error for n >= 30: {error}. For smaller n, down to n = 3 and d = 4, the formula is up to
+    0.03 too high: at (n, d) = (5, 4), (9, 5) and (17, 9) by 0.029, 0.016 and 0.011.
 
     >>> round(linear_memory_accuracy(200, 64), 2)
     0.88
@@ -201,9 +200,9 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
     r"""Accuracy of the memory $\mathrm{sign}(W)$, one bit per parameter.
 
     An entry of W is nearly normal with variance $n/d^2$, so (Bussgang) the sign is
-    $\sqrt{2/\pi}\,W_{ab}d/\sqrt n$ plus an uncorrelated rest of variance $1-2/\pi$. In units of
-    the signal the rest adds an isotropic vector of squared length $(\pi/2-1)\,n/d$. To leading
-    order the noise grows by $\pi/2$, but the terms of order $1/d$ do not.
+    $\sqrt{2/\pi}\,W_{ab}d/\sqrt n$ plus an uncorrelated rest of variance $1-2/\pi$. In units of the
+    signal this rest adds an isotropic vector of squared length $(\pi/2-1)\,n/d$. To leading order
+    the noise grows by $\pi/2$, but the terms of order $1/d$ do not.
 
     Stated error: {error} for n >= 30 and d >= 12, mostly too low; 0.007 from n = 60 on.
 
@@ -219,8 +218,8 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
 def all_recalled(associations: float, dim: float) -> float:
     """Probability that every association is recalled: the few failures are nearly Poisson.
 
-    Stated error: {error} for n >= 30. Few associations do not fail independently: at (n, d) =
-    (5, 4) it is 0.21 where 0.11 is right.
+    Stated error: {error} for n >= 30. Few associations do not fail independently: at (n, d) = (5,
+    4) the formula gives 0.21 instead of 0.11.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
@@ -231,7 +230,7 @@ def all_recalled(associations: float, dim: float) -> float:
 @prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, error="2%", regime=THRESHOLD)
 @lru_cache(maxsize=4096)
 def half_dim(associations: float) -> float:
-    """Dimension at which half of the associations are recalled, a real number; 0 if below 4.
+    """Dimension, real, at which half of the associations are recalled; 0 if below 4.
 
     Stated error: {error} for n >= 30.
 
@@ -244,7 +243,7 @@ def half_dim(associations: float) -> float:
 @prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, error="3%", regime=THRESHOLD)
 @lru_cache(maxsize=4096)
 def all_dim(associations: float) -> float:
-    """Dimension at which all are recalled with probability 1/2, a real number; 0 if below 4.
+    """Dimension, real, at which all associations are recalled with probability 1/2; 0 if below 4.
 
     Stated error: {error} for n >= 30.
 
@@ -262,7 +261,7 @@ def all_dim(associations: float) -> float:
 )
 @lru_cache(maxsize=4096)
 def half_rank(associations: float, dim: float) -> float:
-    """Rank at which half of the associations are recalled: real, infinite above d, 0 below 2.
+    """Rank, real, at which half of the associations are recalled; infinite above d, 0 below 2.
 
     Stated error: {error} for n >= 30 and ranks of at least 12.
 
@@ -278,7 +277,7 @@ def half_rank(associations: float, dim: float) -> float:
 @prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, error="6%", regime=WHOLE)
 @lru_cache(maxsize=4096)
 def capacity(dim: float) -> float:
-    """Number of associations all recalled with probability 1/2, a real number; 0 if below 3.
+    """Number of associations, real, that are all recalled with probability 1/2; 0 if below 3.
 
     Stated error: {error} for d >= 32.
 
@@ -289,16 +288,16 @@ def capacity(dim: float) -> float:
 
 
 def _threshold(success: Callable[[float], float], low: float, high: float) -> float:
-    """Find where a success probability, monotonic in its argument, is 1/2."""
+    """Find the argument at which a monotone success probability is 1/2."""
     return crossing.log_root(success, low, high, level=0.5, tolerance=1e-6)
 
 
 def score_laws(associations: int, dim: int) -> dict[str, Law]:
-    r"""Distribution functions of the right score, a wrong one, and of the lead over the largest.
+    r"""Distribution functions of the right score, a wrong score, and the lead over the largest.
 
-    Of their variances $(n-1)/d^2$ and $(n-2)/d^2+2/d$ the latter has a part that is no crosstalk:
-    the wrong output is close to the right one, or its input to the query. The lead's law is
-    $1-P(t)$, where $P(t)$ asks the right score to be the largest by t.
+    The scores have variances $(n-1)/d^2$ and $(n-2)/d^2+2/d$. The part $2/d$ is not crosstalk: the
+    wrong output is close to the right one, or its input to the query. The lead's law is $1-P(t)$,
+    where $P(t)$ is the probability that the right score leads by at least t.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
@@ -316,8 +315,10 @@ def score_laws(associations: int, dim: int) -> dict[str, Law]:
 
 
 def rivals_below(associations: int, dim: int) -> Law:
-    """Distribution function of the number of the n - 1 rivals that score less than the right
-    output, a percentile profile: binomial, given what `recalled` takes the mean over.
+    """Distribution function of the number of rivals that score less than the right output.
+
+    This percentile profile of n - 1 rivals is binomial, given the variables that `recalled`
+    averages over.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.

@@ -1,8 +1,8 @@
-r"""Listwise retrieval: each own score beats the average of its top competitors, not only the top.
+r"""Listwise retrieval: each own score exceeds the average of its top competitors.
 
-The score of pair i under W has to exceed the average of the share r of its n - 1 competitors that
-score highest. As $n\to\infty$ at $n = \alpha d^2$ the competitors' scores are normal with the
-variance $|We_i|^2/d$, whatever W does, so that their average is $k|We_i|/\sqrt d$ with
+The score of pair i under W has to exceed an average: the mean score of its best competitors, a
+share r of all n - 1. As $n\to\infty$ at $n = \alpha d^2$ the competitors' scores are normal with
+the variance $|We_i|^2/d$ for any W, so that this average is $k|We_i|/\sqrt d$ with
 $k = \varphi(\Phi^{-1}(1-r))/r$, and $We_i$ has to lie in a circular cone around $u_i$. A subspace
 of $d^2$ dimensions meets n such cones up to
 
@@ -12,8 +12,8 @@ $$ n\,E\,\mathrm{dist}^2(g, C) = d^2 ,\qquad\text{hence}\quad
 z standard normal. The closed form is the reported one; the equation holds at finite d as well, with
 the cone's angle for unit vectors: $\cos\beta = E[u_1\,|\,u_1>q]$, $P(u_1>q) = r$.
 
-What it leaves out: at finite n a memory finds directions in which the top competitors happen to
-score less. It stores more, the more so the fewer these are.
+The equation leaves out that, at finite n, a memory finds directions in which the top competitors
+happen to score less. The fewer the top competitors, the more pairs it stores beyond the prediction.
 """
 
 import math
@@ -33,9 +33,10 @@ _NODES = 4000
     provenance="reported",
 )
 def critical_load(share: float) -> float:
-    """Limit of n/d^2 up to which some linear memory retrieves all pairs listwise.
+    """Limit of n/d^2 up to which a linear memory exists that retrieves all pairs listwise.
 
-    It tends to 2 for ``share`` to 1, Cover's capacity, and to 1/(2 log(1/share)) for small ones.
+    It tends to 2, Cover's capacity, as ``share`` tends to 1, and is about 1/(2 log(1/share)) for a
+    small ``share``.
 
     Raises:
         ValueError: ``share`` is not between 0 and 1.
@@ -54,10 +55,10 @@ def critical_load(share: float) -> float:
     source="arXiv 2605.05189, C4; derived",
 )
 def critical_associations(dim: int, share: float) -> float:
-    """Number of pairs of unit vectors up to which some memory retrieves all listwise.
+    """Number of pairs of unit vectors up to which a memory exists that retrieves all listwise.
 
-    It is exact for circular cones but for 1/dim^2. Real memories store more: by a few per cent
-    where the top competitors are many times ``dim``, and by 15% where they are hardly more than
+    It is exact for circular cones, up to terms of 1/dim^2. Real memories store a few per cent more
+    where the top competitors are many times ``dim``, and 15% more where they are hardly more than
     ``dim``.
 
     Raises:

@@ -1,15 +1,15 @@
-r"""The MLP associative memory $F(z) = V^\top\sigma(Wz + b)$: accuracy, critical width, capacity.
+r"""MLP associative memory $F(z) = V^\top\sigma(Wz + b)$: accuracy, critical width, capacity.
 
-N inputs, uniform on the unit sphere of $R^d$, go to M outputs, uniform there too, output j used by
-$n_j$ of them, $N/M$ rounded down or up. m random features $\phi_x$ and the Hebbian
+N inputs have M outputs, and all are uniform on the unit sphere of $R^d$. Output j belongs to $n_j$
+inputs: $N/M$, rounded down or up. m random features $\phi_x$ and the Hebbian
 $V\propto\sum_x\phi_xu_{f(x)}^\top$ have the overlaps $K_{xy} = \phi_x^\top\phi_y/E|\phi|^2$.
 $K_{xx}$ has mean 1 and variance $\rho/m$; for $y\ne x$, $K_{xy}$ has mean 0 and variance
 
 $$ T^2 = T_\infty^2 + \frac1{m_1} , $$
 
-$T_\infty^2$ its value for infinitely many features, $m_1$ the neurons that count (`FeatureLaw`).
-Given $\kappa = K_{xx}$, the score of an input's own output i and the variance of a competitor's, j,
-are
+$T_\infty^2$ the variance for infinitely many features, $m_1$ the effective number of neurons
+(`FeatureLaw`). Given $\kappa = K_{xx}$, the score of an input's own output i and the variance of
+the score of a competitor j are
 
 $$ s = \kappa+\alpha+\eta,\quad \alpha\sim N\big(0,\kappa(n_i-1)T^2\big),\quad
    \eta\sim N\Big(0,r\kappa T^2\frac{N-n_i}d\Big);\qquad \frac{|F|^2}d + \kappa n_jT^2, $$
@@ -77,7 +77,7 @@ _WIDEST = 1e9
 
 @dataclass(frozen=True)
 class FeatureLaw:
-    r"""The properties of random features' law that a memory depends on.
+    r"""Properties of the law of random features that a memory depends on.
 
     Attributes:
         wide: $T_\infty^2$.
@@ -92,7 +92,7 @@ class FeatureLaw:
 
 @lru_cache(maxsize=256)
 def feature_law(name: str, dim: int) -> FeatureLaw:
-    """The features "cosine", of high frequency, or "relu" at this dimension.
+    """Law of "cosine" features (of high frequency) or "relu" features at this dimension.
 
     Raises:
         ValueError: there are no features of this name, or ``dim`` is below 2.
@@ -124,8 +124,7 @@ def failures(
     law: FeatureLaw,
     lead: float = 0.0,
 ) -> float:
-    """Mean share of the associations whose own score is not the largest by ``lead``; sizes need
-    not be integers."""
+    """Mean share of associations whose own score does not lead by ``lead``; sizes may be real."""
     neurons = width - law.lost
     spread = law.wide + 1 / neurons
     inverse_rank = 1 / spectra.effective_rank(outputs, dim)
@@ -158,8 +157,7 @@ def failures(
 
 
 def _loads(associations: float, outputs: float) -> list[tuple[int, float]]:
-    """List the numbers of inputs that share an output, N/M rounded down and up, with their
-    outputs."""
+    """Pairs: inputs per output (N/M, rounded down or up), and number of such outputs."""
     least = max(1, math.floor(associations / outputs))  # rounding may leave N a hair below M
     more = associations - least * outputs
     return [(n, count) for n, count in ((least, outputs - more), (least + 1, more)) if count > 0]
@@ -196,22 +194,22 @@ def mlp_memory_accuracy(
     outputs: float | None = None,
     features: str = "cosine",
 ) -> float:
-    """Mean share of the associations that the construction answers rightly.
+    """Mean share of associations that the construction answers correctly.
 
-    Stated error in the regimes `COSINE` and `RELU`: {error}. With the cosine it is mostly low,
-    since competitors correlate less than the theory has it; overlaps of ReLU features are skewed
-    where the quadratic part rules.
+    Stated error in the regimes `COSINE` and `RELU`: {error}. With the cosine the formula is mostly
+    too low, since competitors correlate less than the theory assumes; overlaps of ReLU features are
+    skewed where the quadratic part dominates.
 
     Args:
         associations: N.
         dim: d.
         width: m; may be infinite.
-        outputs: M, each the answer to N / M inputs; None for as many as associations.
+        outputs: M, each the answer to N / M inputs; None for M = N.
         features: "cosine" or "relu".
 
     Raises:
-        ValueError: fewer than 2 outputs, more outputs than associations, a width that the features
-            do not allow, or unknown features.
+        ValueError: fewer than 2 outputs, more outputs than associations, an invalid width for these
+            features, or unknown features.
     """
     law = feature_law(features, dim)
     outputs = outputs or associations
@@ -223,14 +221,14 @@ def mlp_memory_accuracy(
 def critical_width(
     *, associations: int, dim: int, outputs: int | None = None, features: str = "cosine"
 ) -> float:
-    r"""Width at which all N associations are right with probability 1/2; infinite if none does.
+    r"""Width at which all N answers are right with probability 1/2; infinite if no width suffices.
 
-    It is the width of the neurons lost (`FeatureLaw`) if a single one beyond them suffices.
+    It is the number of lost neurons (`FeatureLaw`) if a single further neuron suffices.
 
-    The failures are few and nearly independent: their number is Poisson, of mean
-    $N(1-\mathrm{Acc})$. Finite size, cosine: within {error} for d >= 32 and M >= 64, 6% low at
-    M = d = 32; at d = 16, where inputs come near each other, up to 9% low. ReLU: use
-    `capacity`, as the width depends on everything else steeply once it exceeds $d^2/1.53$.
+    Failures are few and nearly independent, so their number is Poisson with mean
+    $N(1-\mathrm{Acc})$. Finite size, cosine: within {error} for d >= 32 and M >= 64, 6% too low at
+    M = d = 32; at d = 16, where inputs are close to each other, up to 9% too low. ReLU: use
+    `capacity`, because the width depends steeply on the other sizes once it exceeds $d^2/1.53$.
 
     Raises:
         ValueError: as in `mlp_memory_accuracy`.
@@ -249,20 +247,19 @@ def critical_width(
 def capacity(
     *, dim: int, width: float, outputs: int | None = None, features: str = "cosine"
 ) -> float:
-    r"""Number of associations that are all right with probability 1/2, the inverse of
-    `critical_width`.
+    r"""Number of associations that are all right with probability 1/2: inverse of `critical_width`.
 
-    Finite size: within {error}; ReLU only up to $m = d^2/1.53$ and up to 10% high where the
-    quadratic part rules (d >= 24).
+    Finite size: within {error}; ReLU only up to $m = d^2/1.53$, and up to 10% too high where the
+    quadratic part dominates (d >= 24).
 
     Args:
         dim: d.
         width: m; may be infinite.
-        outputs: M; None for as many as associations.
+        outputs: M; None for M = N.
         features: "cosine" or "relu".
 
     Raises:
-        ValueError: as in `mlp_memory_accuracy`, or the width stores not even M associations.
+        ValueError: as in `mlp_memory_accuracy`, or the width stores fewer than M associations.
     """
     law = feature_law(features, dim)
     least = 3 if outputs is None else outputs
@@ -291,9 +288,10 @@ def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None)
 
     An input's own score exceeds a competitor's by a normal variable of mean 1 and variance 2v,
     which is negative with probability $e^{-1/4v}$, and there are NM such pairs. With M = N much
-    larger than d it reads $md = 8N\ln N$: the parameters of one layer are as many as the linear
-    memory's, $d^2 = 8N\ln N$. The approach is logarithmic: for N from 128 to 1024 and d from 32 to
-    128 the width of finite size is 0.63 (N = d = 128) to 1.05 (N = 1024, d = 32) times this one.
+    larger than d it is $md = 8N\ln N$: one layer has as many parameters as the linear memory,
+    $d^2 = 8N\ln N$. The limit is approached logarithmically: for N from 128 to 1024 and d from 32
+    to 128 the width at finite size is 0.63 (N = d = 128) to 1.05 (N = 1024, d = 32) times this
+    width.
 
     Raises:
         ValueError: fewer than 2 outputs, or more outputs than associations.

@@ -77,7 +77,7 @@ TRANSITION = ANY.searched(
 )
 @lru_cache
 def critical_associations(dim: int) -> float:
-    """Number of pairs at which a linear memory of dimension ``dim`` that stores all just exists.
+    """Number of pairs up to which a linear memory of dimension ``dim`` exists that stores all.
 
     Stated error: {error}.
 
@@ -98,7 +98,7 @@ def critical_associations(dim: int) -> float:
 )
 @lru_cache
 def separable_probability(dim: int, associations: int) -> float:
-    """Probability that some linear memory of dimension ``dim`` stores all ``associations`` pairs.
+    """Probability that a linear memory of dimension ``dim`` can store ``associations`` pairs.
 
     Stated error where each pair has competitors of its own: {error} for d >= 4.
 
@@ -117,11 +117,11 @@ def separable_probability(dim: int, associations: int) -> float:
 
 
 def frozen_associations(dim: int) -> float:
-    r"""Number of pairs if the memory could raise only the correct scores: an approximation.
+    r"""Approximate number of pairs that is stored if the memory can raise only the correct scores.
 
     It solves $n\,E(\max_{j<n}g_j-g)_+^2=d^2$ with independent standard normal scores: the largest
-    competitor stays where chance put it. A memory that lowers it as well needs less, and stores
-    half as many pairs again at d = 8 to 64, though the asymptote is the same.
+    competitor keeps its random value. A memory that can also lower competitors stores half as many
+    pairs again at d = 8 to 64, though the asymptote is the same.
 
     Raises ValueError unless ``dim`` is between 2 and 128.
     """
@@ -140,8 +140,7 @@ def frozen_associations(dim: int) -> float:
     source="arXiv 2605.10795, G7; finite-size form derived",
 )
 def extreme_value(associations: int) -> float:
-    """Mean of the largest of n - 1 independent standard normal scores: the threshold that chance
-    sets to a right score.
+    """Mean of the largest of n - 1 independent standard normal scores: a right score's threshold.
 
     Raises:
         ValueError: fewer than 2 associations.
@@ -155,14 +154,14 @@ def extreme_value(associations: int) -> float:
 
 
 def _largest(count: float) -> Array:
-    """Quantiles, evenly spread, of the largest of independent standard normal scores."""
+    """Evenly spread quantiles of the largest of independent standard normal scores."""
     levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
     largest: Array = stats.norm.ppf(levels ** (1 / count))
     return largest
 
 
 def associations_on_line(dim: int, constant: float) -> float:
-    """Number of pairs n with dim^2 = ``constant`` n log n, as reference lines are drawn.
+    """Number of pairs n with dim^2 = ``constant`` n log n, the form of published reference lines.
 
     Raises ValueError unless both are positive.
 
@@ -186,7 +185,7 @@ def _check_dim(dim: int) -> None:
 
 
 def _intrinsic_volumes(dim: int, count: float) -> Array:
-    """Expected conic intrinsic volumes of a tangent cone, v_0 to v_dim; ``count`` above dim."""
+    """Expected conic intrinsic volumes of a tangent cone, v_0 to v_dim; ``count`` exceeds dim."""
     m = np.arange(1.0, dim + 1)
     subsets = special.gammaln(count + 1) - special.gammaln(m + 1) - special.gammaln(count - m + 1)
     volumes = np.exp(subsets + _log_external(dim, count) + _log_internal(dim)) / count

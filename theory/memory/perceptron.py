@@ -1,8 +1,7 @@
-r"""Number of random patterns that a perceptron separates: the demand of one output bit on its
-weights.
+r"""Number of random patterns that a perceptron separates: the weights that an output bit needs.
 
-The sign of $w\cdot x$ has to be right for n patterns x in general position, whose labels are
-random; d weights. Each pattern is one bit, so that n/d is bits per weight.
+The sign of $w\cdot x$, with d weights, has to be right for n patterns x in general position with
+random labels. Each pattern is one bit, so that n/d is bits per weight.
 
 **Real weights** (Cover 1965). A new point lies on the boundary of some of the dividing hyperplanes,
 which then divide the others in a space of one dimension less: $C(n+1,d)=C(n,d)+C(n,d-1)$. So
@@ -10,17 +9,17 @@ $C(n,d)=2\sum_{k<d}\binom{n-1}k$, and of the $2^n$ dichotomies the share
 
 $$ P(n,d) = P(X\le d-1),\qquad X\sim\mathrm{Bin}(n-1,\tfrac12), $$
 
-is separable: one half at n = 2d, whatever d. Gardner's volume vanishes there, too.
+is separable: one half at n = 2d, whatever d. Gardner's volume vanishes at the same n.
 
-**Binary weights** (Krauth and Mezard 1989). Of $2^d$ weights a share $2^{-n}$ is right on average;
-that mean is carried by rare patterns. The typical entropy of solutions, a weight, at n = a d is in
-the replica-symmetric ansatz
+**Binary weights** (Krauth and Mezard 1989). Of $2^d$ weights a share $2^{-n}$ is right on average,
+but rare patterns dominate this mean. In the replica-symmetric ansatz the typical entropy of
+solutions, per weight, at n = a d is
 
 $$ s = -\frac{\hat q(1-q)}2 + E\log2\cosh(\sqrt{\hat q}z) + a\,E\log H(u),\quad
    u=\sqrt{\frac q{1-q}}\,z, $$
 
 $z$ standard normal and $H$ its tail, stationary where $q=E\tanh^2(\sqrt{\hat q}z)$ and
-$\hat q=\frac a{1-q}E(\varphi(u)/H(u))^2$. Capacity is where s = 0.
+$\hat q=\frac a{1-q}E(\varphi(u)/H(u))^2$. The capacity is the a at which s = 0.
 """
 
 import math
@@ -48,7 +47,7 @@ PATTERNS = Regime(
     regime=PATTERNS,
 )
 def separable_share(patterns: int, dim: int) -> float:
-    """Share of dichotomies, of points in general position, that a hyperplane makes. Exact.
+    """Exact share of the dichotomies of points in general position that a hyperplane makes.
 
     >>> round(separable_share(16, 8), 9)
     0.5
@@ -60,14 +59,14 @@ def separable_share(patterns: int, dim: int) -> float:
 
 @prediction(latex=r"n = 2d", source="Cover 1965, G1; Gardner 1988, G2", provenance="reported")
 def capacity(dim: int) -> float:
-    """Number of patterns at which half of all sets are separable."""
+    """Number of patterns at which half of all sets of patterns are separable."""
     return 2.0 * dim
 
 
 @prediction(latex=r"s(\alpha_c) = 0", source="Krauth and Mezard 1989, G3", provenance="reported")
 @lru_cache
 def binary_capacity() -> float:
-    """Limit of n/d up to which some weights of one bit are right: 0.833, a replica calculation.
+    """Limit of n/d up to which some one-bit weights are right: 0.833, by a replica calculation.
 
     >>> round(binary_capacity(), 4)
     0.8331
@@ -76,7 +75,7 @@ def binary_capacity() -> float:
 
 
 def binary_entropy(load: float) -> float:
-    """Typical logarithm of the number of right binary weights, per weight, at n/d = load."""
+    """Typical log number of right binary weight vectors, per weight, at n/d = load."""
     z, weights = quadrature.normal(120)
     overlap, before = 0.5, 0.0
     while abs(overlap - before) > 1e-13:

@@ -1,25 +1,26 @@
 r"""Facts in learned embeddings: a subject is a superposition of its attributes' vectors.
 
-S subjects and R relations, each a random one-to-one map of the subjects onto C = S attributes. The
-abstract of arXiv 2605.12426 says that an embedding dimension logarithmic in the number of facts
-suffices, and that a small MLP selects by the relation. A construction, derived here: attributes are
-uniform unit vectors $u_a$ of $R^d$, every relation has a random pattern of signs $D_r$, and
+There are S subjects and R relations, each a random one-to-one map of the subjects onto C = S
+attributes. The abstract of arXiv 2605.12426 says that an embedding dimension logarithmic in the
+number of facts suffices, and that a small MLP selects by the relation. We derive a construction:
+attributes are uniform unit vectors $u_a$ of $R^d$, every relation has a random pattern of signs
+$D_r$, and
 
 $$ e_s = \sum_rD_ru_{a_r(s)},\qquad D_re_s = u_{a_r(s)} + z . $$
 
-The MLP, 2 R d ReLU neurons of fixed weights, is the gate $x\mapsto D_rx$ and knows no fact. z is a
+The MLP, 2 R d ReLU neurons of fixed weights, is the gate $x\mapsto D_rx$ and stores no fact. z is a
 sum of R - 1 unit vectors: $|z|^2$ has mean $R-1$ and relative variance $2(R-2)/((R-1)d)$. The score
 of a is 1 + x, where x varies by $|z|^2/d$; the score of another attribute varies by $|y|^2/d$,
-$|y|^2=1+2x+|z|^2$. The R - 1 attributes in z itself have nearly 2/d more, for $u_b\cdot Du_b$
+$|y|^2=1+2x+|z|^2$. The R - 1 attributes in z itself have nearly 2/d more, because $u_b\cdot Du_b$
 varies by 3/(d + 2). So a fact is answered rightly with probability
 
 $$ P = E\,F_d\Big(\frac{(1+x)\sqrt d}{|y|}\Big)^{C-R}
    F_d\Big(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2}}\Big)^{R-1} , $$
 
-$F_d$ the law of a coordinate of the sphere. To leading order half of the facts are right at $d =
-2(R-1)\ln C$ and all of them at $8R\ln C$: C times as many facts cost a logarithm in dimension. No
-bit is gained by it, for the C embeddings have C d weights: as many bits per weight, to leading
-order, as in the sum of outer products of `linear`.
+$F_d$ the law of a coordinate of the sphere. To leading order half of the facts are right at
+$d = 2(R-1)\ln C$ and all of them at $8R\ln C$: C times as many facts cost a logarithm in dimension.
+No bit is gained: the C embeddings have C d weights, and to leading order store as many bits per
+weight as the sum of outer products of `linear`.
 """
 
 import math
@@ -50,12 +51,12 @@ FACTS = Regime(
     regime=FACTS,
 )
 def accuracy(attributes: float, relations: int, dim: float) -> float:
-    """Share of the facts that superposed embeddings answer rightly.
+    """Share of the facts that superposed embeddings answer correctly.
 
     Stated error: {error}.
 
     Raises:
-        ValueError: fewer than 2 relations, than relations attributes, or than 4 dimensions.
+        ValueError: fewer than 2 relations or 4 dimensions, or fewer attributes than relations.
     """
     if not 2 <= relations <= attributes or dim < 4:
         raise ValueError(
@@ -83,7 +84,7 @@ def accuracy(attributes: float, relations: int, dim: float) -> float:
     regime=FACTS.searched(without=("dim",)),
 )
 def needed_dim(attributes: int, relations: int, share: float = 0.99) -> float:
-    """Embedding dimension with which this share of the facts is answered rightly.
+    """Embedding dimension at which this share of the facts is answered correctly.
 
     Stated error: {error} at 0.99.
 

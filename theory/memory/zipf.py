@@ -1,19 +1,19 @@
-r"""Memories of Zipf data: which tokens are worth storing, and what error is left?
+r"""Memories of Zipf data: the tokens that are worth storing, and the error that is left.
 
 Token $x = 1, 2, \dots$ has frequency $p(x)=x^{-\alpha}/\zeta(\alpha)$, $\alpha>1$, and label
 $f(x)=x\bmod M$. The memory $W=\sum_xq(x)u_{f(x)}e_x^\top$ of independent uniform unit vectors in
 $R^d$ answers $\arg\max_au_a^\top We_x$; its error is $\sum_xp(x)P(\text{wrong}\mid x)$.
 
-With a few labels, $M\ll d$, token $x$ of label $i$ is recalled with probability
+With few labels, $M\ll d$, token $x$ of label $i$ is recalled with probability
 
 $$ \int\varphi(z)\prod_{j\ne i}\Phi\Big(\frac{q(x)+\sigma_iz}{\sigma_j}\Big)dz,\qquad
    \sigma_j^2=\frac{Q_j}d+\frac1{d^2}\sum_{a\ne i,j}Q_a , $$
 
 $Q_a$ the sum of $\pi_{x'}q(x')^2$ over the other tokens of label $a$, and $\pi_x=1-(1-p)^T$ the
-probability that $T$ samples contain the token. With a label for each token the memory is the one of
+probability that $T$ samples contain the token. With a label for each token the memory is that in
 `linear`. The derivation, and the rates that follow, are in zipf.md.
 
-Finite size: where the most frequent token itself is at risk, predicted errors are up to 10% off.
+Finite size: where even the most frequent token may fail, predicted errors are up to 10% off.
 """
 
 import math
@@ -91,7 +91,7 @@ def frequencies(tokens: int, alpha: float) -> Array:
 def cutoff_error(
     alpha: float, labels: int, dim: float, stored: int, samples: float = math.inf
 ) -> float:
-    """Error of a memory that stores the most frequent tokens alike, with few labels.
+    """Error of a memory that stores the most frequent tokens with equal weights, with few labels.
 
     Stated error: {error} of it.
 
@@ -110,9 +110,9 @@ def cutoff_error(
 
 
 def best_stored(alpha: float, labels: int, dim: float, choices: Iterable[int]) -> int:
-    """Choose the number P of most frequent tokens, stored alike, that leaves the least error.
+    """Number P of most frequent tokens, stored with equal weights, that leaves the least error.
 
-    The best of all is a multiple of d/log d, from 1.1 to 2.
+    The best P is 1.1 to 2 times d/log d.
 
     Raises:
         ValueError: as in `cutoff_error`.
@@ -142,7 +142,7 @@ def power_error(alpha: float, labels: int, dim: float, power: float, stored: int
 def _error(
     alpha: float, labels: int, dim: float, stored: int, power: float, samples: float
 ) -> float:
-    """Error of storing ``tokens`` tokens with weights p^power and guessing the rest."""
+    """Error when ``tokens`` tokens are stored with weights p^power and the rest is guessed."""
     p = frequencies(stored, alpha)
     seen = -np.expm1(samples * np.log1p(-p))
     weight = (p / p[0]) ** power
@@ -155,7 +155,7 @@ def _error(
 def _right(
     signal: Array, square: Array, label: NDArray[np.int64], labels: int, dim: float
 ) -> Array:
-    """Probability that a token is recalled, (tokens,), from the mean squares of all weights."""
+    """Probability that each token is recalled, (tokens,), from the mean squares of all weights."""
     is_own = label[:, None] == np.arange(labels)
     stored = np.bincount(label, square, labels) - square[:, None] * is_own
     own = stored[is_own][:, None]
@@ -177,9 +177,9 @@ def _right(
     regime=MANY_LABELS,
 )
 def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> float:
-    """Error of storing the most frequent tokens, each with a label of its own.
+    """Error when the most frequent tokens are stored, each with a label of its own.
 
-    ``labels`` outputs compete, also the outputs of the tokens not stored.
+    All ``labels`` outputs compete, including outputs of tokens that are not stored.
 
     Stated error: {error} of it.
 
@@ -217,17 +217,17 @@ def unseen_mass(alpha: float, samples: float) -> float:
 
 @prediction(latex=r"E\propto\left(\frac d{\ln d}\right)^{1-\alpha}", source=_SOURCE)
 def cutoff_exponent(alpha: float) -> float:
-    r"""Exponent of the error in the number of tokens that fit.
+    r"""Exponent of the error as a power of the number of tokens that fit.
 
-    They are a multiple of $d/\ln d$ with few labels (the reported rate leaves out the logarithm)
-    and of $d^2/\ln d$ with one for each token.
+    This number is a multiple of $d/\ln d$ with few labels (the reported rate leaves out the
+    logarithm), and of $d^2/\ln d$ with a label for each token.
     """
     return 1 - alpha
 
 
 @prediction(latex=r"E\propto d^{-(\alpha-1)/(2\rho\alpha)}", source=_SOURCE)
 def power_exponent(alpha: float, power: float) -> float:
-    r"""Exponent of the error in the dimension with weights $p^\rho$ and few labels.
+    r"""Exponent of the error as a power of the dimension, with weights $p^\rho$ and few labels.
 
     Raises:
         ValueError: $2\rho\alpha\le1$, where the rare tokens swamp the frequent ones.
@@ -239,5 +239,5 @@ def power_exponent(alpha: float, power: float) -> float:
 
 @prediction(latex=r"E\propto T^{-1+1/\alpha}", source=_SOURCE, provenance="reported")
 def samples_exponent(alpha: float) -> float:
-    """Exponent of the unseen mass in the number of samples."""
+    """Exponent of the unseen mass as a power of the number of samples."""
     return -1 + 1 / alpha

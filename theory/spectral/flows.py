@@ -1,8 +1,8 @@
-r"""Gradient, spectral and sign flow on facts: a transformer's two matrices as four numbers.
+r"""Gradient, spectral and sign flow on facts: four numbers describe a transformer's two matrices.
 
-Derivation: flows.md. $S$ subjects and $R$ relations are uniform and independent, each pair has an
-answer of its own, token embeddings are orthonormal. From $\alpha_S=\alpha_R=\beta_S=\beta_R=
-\alpha_0$ the matrices $W_{OV}$, $W_{KQ}$ stay on a manifold of four coordinates. With
+Derivation: flows.md. $S$ subjects and $R$ relations are uniform and independent, each pair has its
+own answer, and token embeddings are orthonormal. From $\alpha_S=\alpha_R=\beta_S=\beta_R= \alpha_0$
+the matrices $W_{OV}$, $W_{KQ}$ stay on a manifold of four coordinates. With
 
 $$ x_S = \alpha_S\beta_S/\sqrt R,\quad q_S = x_S - \log(S-1),\quad e_S = 1/(1+e^{q_S}), $$
 
@@ -103,10 +103,11 @@ PATHS = FACTS.searched(
 
 
 def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> float:
-    """Approximate time at which both errors have fallen to a value; 0 without such embeddings.
+    """Approximate time at which both errors are small; 0 for sizes without such embeddings.
 
-    From a start of 0.01; to 2%, or 7% under spectral flow. The formulas below, which are tried up
-    to this time, are not asked; a flow that is too short for its learning time is refused.
+    For a start of 0.01; within 2%, or 7% under spectral flow. It does not use the formulas below:
+    regimes take this time as a limit up to which the formulas are tested. A flow shorter than its
+    learning time is refused.
     """
     sizes = cell["subjects"], cell["relations"]
     levels = [math.log((own - 1) * (1 / error - 1)) for own in sizes]
@@ -138,7 +139,7 @@ def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> f
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """Subjects, relations, and the four coordinates' value at the start.
+    """Numbers of subjects and relations, and the initial value of the four coordinates.
 
     Raises ValueError unless there are at least 2 subjects and relations, and the start is in
     (0, 0.1].
@@ -154,7 +155,7 @@ class Facts:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> "Facts":
-        """The sizes in a mapping; other keys are ignored."""
+        """Take the sizes from a mapping; other keys are ignored."""
         names = ("subjects", "relations", "start")
         return cls(**{name: parameters[name] for name in names if name in parameters})
 
@@ -165,7 +166,7 @@ class Facts:
 
 
 def _level(facts: Facts, part: Part, error: float) -> float:
-    """The x at which the error probability is ``error``."""
+    """Value of x at which the error probability is ``error``."""
     if not 0 < error < 1:
         raise ValueError(f"error {error} is not in (0, 1)")
     own, _ = facts.seen_from(part)
@@ -173,7 +174,7 @@ def _level(facts: Facts, part: Part, error: float) -> float:
 
 
 def time_scale(facts: Facts, part: Part) -> float:
-    r"""$\kappa_S = \sqrt{S(S-1)R}$, in which gradient flow measures its time."""
+    r"""Time unit of gradient flow, $\kappa_S = \sqrt{S(S-1)R}$."""
     own, other = facts.seen_from(part)
     return math.sqrt(own * (own - 1) * other)
 
@@ -193,10 +194,10 @@ def _gradient_time(facts: Facts, part: Part, x: float) -> float:
 
 
 def sign_rates(facts: Facts, part: Part, embeddings: str) -> tuple[float, float]:
-    r"""Speeds $(\alpha', \beta')$ of a part under sign flow.
+    r"""Speeds $(\alpha', \beta')$ of the subject or relation part under sign flow.
 
-    Raises ValueError for unknown embeddings, and for Hadamard ones of sizes that are no powers
-    of 2.
+    Raises ValueError for unknown embeddings, and for Hadamard embeddings unless sizes are powers of
+    2.
     """
     if embeddings not in EMBEDDINGS:
         raise ValueError(f"embeddings {embeddings!r} are none of {', '.join(EMBEDDINGS)}")
@@ -217,7 +218,7 @@ def sign_rates(facts: Facts, part: Part, embeddings: str) -> tuple[float, float]
 
 @lru_cache(maxsize=256)
 def _spectral(facts: Facts, duration: float) -> Any:
-    """alpha, beta_S and beta_R as functions of time, up to an end."""
+    """Integrate spectral flow up to ``end``: alpha, beta_S and beta_R as functions of time."""
     s, r = facts.subjects, facts.relations
 
     def slope(_: float, state: Any) -> list[float]:
@@ -244,7 +245,7 @@ def _spectral(facts: Facts, duration: float) -> Any:
 
 
 def _strength(facts: Facts, part: Part, time: float, flow: Flow, embeddings: str) -> float:
-    """x at a time."""
+    """Value of x at a time."""
     _, other = facts.seen_from(part)
     if flow == "gradient":
         first = facts.start**2 / math.sqrt(other)
@@ -264,14 +265,14 @@ def _strength(facts: Facts, part: Part, time: float, flow: Flow, embeddings: str
 def log_odds(
     facts: Facts, part: Part, time: float, *, flow: Flow, embeddings: str = "OOO"
 ) -> float:
-    """Logarithm of the odds that the answer names the right subject, or relation, at a time.
+    """Log odds that the answer names the right subject, or relation, at a time.
 
     Args:
-        facts: sizes and start.
+        facts: sizes and initial value.
         part: subject or relation.
         time: of the flow.
         flow: which.
-        embeddings: of which sign flow depends.
+        embeddings: kind of embeddings; only sign flow depends on it.
 
     Raises:
         ValueError: sign flow, embeddings as for `sign_rates`.
@@ -344,7 +345,7 @@ def gradient_error(facts: Facts, part: Part, time: float) -> float:
 def spectral_decay_rate(facts: Facts) -> float:
     r"""Rate at which both errors fall as exp(- rate T^2) under spectral flow, in the end.
 
-    Then the errors of subject and relation fall together, and attention is shared such that
+    In the end the errors of subject and relation fall together, and attention divides such that
     $S\beta_S'^2 = R\beta_R'^2 = 1/2$.
     """
     return 1 / math.sqrt(2 * facts.subjects * facts.relations)

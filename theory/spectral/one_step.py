@@ -5,16 +5,16 @@ cross-entropy of the scores $u_j^\top Wv_i$ has at W = 0 the gradient $-G$,
 
 $$ G = \sum_i p_i(u_i-\bar u)v_i^\top , \qquad\text{with B samples}\quad p_i\to n_i/B . $$
 
-Item i is recalled if its own score is the largest at $v_i$. The number recalled is a sum over items
-of a probability: a Gaussian own score exceeds its N - 1 Gaussian competitors:
+Item i is recalled if its own score is the largest at $v_i$. The mean number recalled is a sum over
+items of the probability that a Gaussian own score exceeds N - 1 Gaussian competitors:
 
-- the gradient step, W = G: item j competes with $p_j(v_j\cdot v_i)$, of variance $p_j^2/d$, and
-  with the noise $|Wv_i|^2/d$, to which item i itself adds $p_i^2$;
-- the spectral one, W the polar factor of G: all competitors have variance $1/d$, as W is
-  orthogonal, and the signal is $s(p) = \frac2\pi\int\frac{p\,m^2}{1+p^2m^2}dt$, where m(t) solves
+- gradient step, W = G: item j competes with $p_j(v_j\cdot v_i)$, of variance $p_j^2/d$, and with
+  the noise $|Wv_i|^2/d$, to which item i itself adds $p_i^2$;
+- spectral step, W the polar factor of G: all competitors have variance $1/d$, as W is orthogonal,
+  and the signal is $s(p) = \frac2\pi\int\frac{p\,m^2}{1+p^2m^2}dt$, where m(t) solves
   $\sum_k\frac{p_k^2m^2}{1+p_k^2m^2} = d\,(1-tm)$;
-- Newton's: $s = p\tau/(1+p\tau)$ with $\sum_k\frac{p_k\tau}{1+p_k\tau} = d$, competitors of
-  variance $|h|^2/d$, h what all N items get of the signal.
+- Newton step: $s = p\tau/(1+p\tau)$ with $\sum_k\frac{p_k\tau}{1+p_k\tau} = d$, and competitors of
+  variance $|h|^2/d$, where h holds the signals of all N items.
 
 The derivation, with the laws of the own scores, is in one_step.md.
 """
@@ -66,11 +66,11 @@ BATCH = STEP.searched("and a batch", batch=log_range(8, 65536))
 def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None = None) -> float:
     """Number of items recalled after one gradient step.
 
-    It is right to 4% from dim = 24 on, whatever the number of items. ``batch``: number of samples;
+    It is right within 4% from dim = 24 on, for any number of items. ``batch``: number of samples;
     None for the population.
 
     Raises:
-        ValueError: a size is senseless, or there are not more items than dimensions.
+        ValueError: a size is impossible, or there are not more items than dimensions.
     """
     found = Items.of(dim, items, exponent, batch)
     heads = min(_HEADS, found.sizes.size - 1)
@@ -131,11 +131,10 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
 
 @dataclass(frozen=True)
 class _Crowd:
-    """Probability that all rivals stay below a level, if item j's score has variance 1 + (ratio
-    w_j)^2.
+    """Log probability that all rivals, item j of variance 1 + (ratio w_j)^2, stay below a level.
 
-    For each block of items and all competitors: logarithms at levels and ratios, whose grids have
-    these ``starts`` and the steps `_STEPS`.
+    It is tabulated for each block of items and for all competitors, at levels and ratios. Their
+    grids have these ``starts`` and the steps `_STEPS`.
     """
 
     starts: tuple[float, float]
@@ -145,7 +144,7 @@ class _Crowd:
 
     @classmethod
     def of(cls, law: Items, members: range, *, level: float, ratio: float) -> "_Crowd":
-        """Tabulate for these blocks, up to this level and ratio."""
+        """Tabulate the log probability for these blocks, up to this level and ratio."""
         starts = -1.65, -math.log(max(w.max() for w in law.weights)) - 2.5
         ends = math.asinh(level), math.log(ratio)
         grids = [
@@ -167,7 +166,7 @@ class _Crowd:
         return cls(starts, members, tuple(each), together)
 
     def below(self, block: int, level: Array, ratio: Array) -> Array:
-        """The chance at levels and ratios of one shape, without one item of a block."""
+        """Probability at levels and ratios, of equal shapes, without one item of a block."""
         table = self.together - self.each[block] if block in self.members else self.together
         table = np.log(-np.minimum(table, -1e-300))  # nearly straight
         at = np.arcsinh(level), np.log(np.maximum(ratio, 1e-300))
@@ -182,7 +181,7 @@ class _Crowd:
 
 
 def _net(dims: int) -> Array:
-    """Points that fill the unit cube evenly, others for each noise: (dims, noises, points)."""
+    """Points that fill the unit cube evenly, different for each noise: (dims, noises, points)."""
     points: Array = qmc.Sobol(dims, scramble=False).random(_ALONG.size * _POINTS).T
     return points.reshape(dims, _ALONG.size, _POINTS) + 0.5 / (_ALONG.size * _POINTS)
 
@@ -196,7 +195,8 @@ def _net(dims: int) -> Array:
 def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None = None) -> float:
     """Number of items recalled after one step along the polar factor of the gradient.
 
-    It is right to 2% from dim = 24 on, with a batch to 3%. ``batch``: as above.
+    It is right within 2% from dim = 24 on, and within 3% with a batch. ``batch``: as in
+    `recalled_gradient`.
 
     Raises:
         ValueError: as above.
@@ -217,7 +217,7 @@ def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None =
 
 
 def _by_chance(law: Items, dim: int, items: int) -> float:
-    """Number of items outside a batch that a spectral step recalls nevertheless."""
+    """Number of items outside a batch that a spectral step recalls by chance."""
     held = np.array([1 - p[w == 0].sum() for w, p in zip(law.weights, law.chances, strict=True)])
     # Chances of 0, 1, ... held items, by the generating function on a circle.
     turns = 4 * dim
@@ -248,7 +248,7 @@ def _by_chance(law: Items, dim: int, items: int) -> float:
 def recalled_newton(dim: int, items: int, exponent: float) -> float:
     """Number of items recalled after one step of Newton's method, on the population.
 
-    It is right to 2% from dim = 24 on.
+    It is right within 2% from dim = 24 on.
 
     Raises:
         ValueError: as above.
@@ -303,9 +303,9 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
 
 @lru_cache
 def gradient_constant(exponent: float) -> float:
-    r"""Limit of the number recalled after a gradient step over d^(1/(2a)).
+    r"""Limit of (number recalled after a gradient step) / d^(1/(2a)).
 
-    $C_a = \int_0^\infty\prod_{j\ge1}\Phi((j/x)^a)\,dx$. No logarithm comes in: only the few
+    $C_a = \int_0^\infty\prod_{j\ge1}\Phi((j/x)^a)\,dx$. There is no logarithm, because only the few
     items above i compete, each in half of the memories.
 
     Raises:

@@ -1,8 +1,8 @@
-r"""Signal and noise of scores of matrices built from the singular vectors of a sum of memories.
+r"""Signal and noise of scores after a map of the singular values of a sum of memories.
 
-$G = \sum_kw_ku_kv_k^\top$ for independent $u_k, v_k\sim N(0, 1_d/d)$ is replaced by
-$h_\lambda(G)$, which maps a singular value z to $z/\sqrt{z^2+\lambda^2}$; $\lambda = 0$ is the
-polar factor. Derivation: one_step.md; several_steps.md for $\lambda > 0$ and sums of such matrices.
+$G = \sum_kw_ku_kv_k^\top$ for independent $u_k, v_k\sim N(0, 1_d/d)$ is replaced by $h_\lambda(G)$:
+it maps a singular value z to $z/\sqrt{z^2+\lambda^2}$; $\lambda = 0$ is the polar factor.
+Derivation: one_step.md; several_steps.md for $\lambda > 0$ and sums of such matrices.
 """
 
 import math
@@ -30,9 +30,10 @@ _CHANCE_Z = stats.norm.pdf(_Z) / stats.norm.pdf(_Z).sum()
 
 @dataclass(frozen=True)
 class Items:
-    """Blocks of items of similar frequency, and the law of an item's weight in each block.
+    """Blocks of items of similar frequency, and the law of an item's weight in each.
 
-    ``sizes``: items of a block.  ``weights`` and ``chances``: of each block, arrays (nodes,).
+    ``sizes``: number of items in a block.  ``weights`` and ``chances``: an array (nodes,) for each
+    block.
     """
 
     sizes: Array
@@ -41,7 +42,7 @@ class Items:
 
     @classmethod
     def of(cls, dim: int, items: int, exponent: float, batch: int | None = None) -> "Items":
-        """Items of frequency i^-exponent; their weights on a batch, or on the population.
+        """Make items of frequency i^-exponent, with weights from a batch or from the population.
 
         Raises:
             ValueError: a size is senseless, or there are not more items than dimensions.
@@ -64,7 +65,7 @@ class Items:
         return cls(sizes, tuple(n / batch for n, _ in counts), tuple(c for _, c in counts))
 
     def pooled(self) -> tuple[Array, Array]:
-        """All weights, and the expected number of items with each."""
+        """Weights of all blocks, and the expected number of items with each weight."""
         number = [size * chance for size, chance in zip(self.sizes, self.chances, strict=True)]
         return np.concatenate(self.weights), np.concatenate(number)
 
@@ -73,7 +74,7 @@ class Items:
 class Nodes:
     r"""$m(t) = \frac td\mathrm{tr}(G^\top G+t^2)^{-1}$ at nodes of $\frac2\pi\int_0^\infty ds$.
 
-    ``m`` and ``weight``, (nodes,), where $t^2 = s^2+\lambda^2$.
+    ``m`` and ``weight`` have shape (nodes,), and $t^2 = s^2+\lambda^2$.
     """
 
     m: Array
@@ -81,7 +82,7 @@ class Nodes:
 
     @classmethod
     def of(cls, w: Array, number: Array, dim: int, *, ridge: float = 0.0, count: int) -> "Nodes":
-        """Make the nodes for so many items of these weights, (weights,); ``ridge``: lambda."""
+        """Make the nodes for ``number`` items of weights ``w``, (weights,); ``ridge``: lambda."""
         w, number = w[w > 0], number[w > 0]
 
         def filled(log_m: float) -> float:
@@ -108,28 +109,27 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of items, (items,): signal; variances of own score and of a rare competitor's, times
-    d."""
+    """Scores of items, (items,): signal, and d times the variances of own and rare rival scores."""
 
     signal: Array
     own: Array
     rivals: Array
 
     def levels(self, dim: int) -> Array:
-        """Own scores in standard deviations of a competitor of variance 1/d, (items, values)."""
+        """Values of the own score, in units of 1/sqrt(d): (items, values)."""
         found: Array = math.sqrt(dim) * self.signal[:, None] + np.sqrt(self.own)[:, None] * _Z
         return found
 
     @staticmethod
     def mean(values: Array) -> Array:
-        """Values at these levels, (items,)."""
+        """Mean over these levels, (items,)."""
         found: Array = values @ _CHANCE_Z
         return found
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A sum of such matrices, by their nodes in matrix order.
+    """A sum of transformed matrices, given by their nodes, in the order of the matrices.
 
     ``noise`` and ``echo``: the kernels A and D times both weights, (nodes, nodes).
     """
@@ -143,7 +143,7 @@ class Memory:
     def of(
         cls, steps: Sequence[Nodes], w: Array, both: Sequence[Sequence[Array]], dim: int
     ) -> "Memory":
-        """Items of weight ``w`` or 0 in a matrix; ``both[s][t]``: how many have it in s and t."""
+        """Make a sum; items have weight ``w`` or 0, and ``both[s][t]`` of them have it in s and t."""
         noise, echo = [], []
         for one, row in zip(steps, both, strict=True):
             x = np.multiply.outer(one.m, w)
@@ -162,8 +162,7 @@ class Memory:
         return cls(m, weight, np.block(noise), np.block(echo))
 
     def scores(self, w: Array) -> Scores:
-        """Compute the scores of items of these weights, in all matrices or node by node: (items, 1
-        or nodes)."""
+        """Scores of items, by weights in all matrices, (items, 1), or per node, (items, nodes)."""
         x = w * self.m
         c = 1 / (1 + x**2)
         signal, response = (x * c) @ (self.m * self.weight), (x * c**2) @ (self.m * self.weight)
@@ -180,7 +179,7 @@ def _form(kernel: Array, rows: Array) -> Array:
 
 
 def _counts(batch: int, chance: float) -> tuple[Array, Array]:
-    """Counts of a binomial law and their chances, or a few nodes where it is wide."""
+    """Counts of a binomial law and their chances, or a few nodes where the law is wide."""
     mean = batch * chance
     if mean > _RARE:
         nodes, weight = quadrature.gamma((1 - chance) / mean, 5)
@@ -193,6 +192,6 @@ def _counts(batch: int, chance: float) -> tuple[Array, Array]:
 
 
 def check_exponent(exponent: float) -> None:
-    """Raises ValueError unless frequencies of this power add up to a finite number."""
+    """Raise ValueError unless frequencies of this power have a finite sum."""
     if not exponent > 1:
         raise ValueError(f"exponent is {exponent}: give one above 1")

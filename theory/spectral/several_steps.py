@@ -1,8 +1,8 @@
 r"""Number of associations that several thresholded steps of a spectral optimiser store.
 
 Items and embeddings are as in one_step.py. Step t adds $h_{\lambda_t}(G_t)$ to the memory, where
-$G_t$ is a sum over the items not recalled before, and $h_\lambda$ maps a singular value z to
-$z/\sqrt{z^2+\lambda^2}$ (paper E, section 5). Derivation: several_steps.md.
+$G_t$ is a sum over items that earlier steps did not recall, and $h_\lambda$ maps a singular value z
+to $z/\sqrt{z^2+\lambda^2}$ (paper E, section 5). Derivation: several_steps.md.
 """
 
 import math
@@ -35,9 +35,9 @@ STEPS = Regime(
 
 
 def last_rank(dim: int, exponent: float, steps: int) -> float:
-    r"""The published rank up to which t steps recover items: $d_t = d^{2-(1-1/(2a))^t}$.
+    r"""Published rank up to which t steps recall items: $d_t = d^{2-(1-1/(2a))^t}$.
 
-    Up to logarithms, and on the population; a batch of B samples allows at most $B^{1/a}$.
+    It holds up to logarithms, on the population; a batch of B samples allows at most $B^{1/a}$.
     """
     check_exponent(exponent)
     return float(dim ** (2 - (1 - 1 / (2 * exponent)) ** steps))
@@ -49,18 +49,19 @@ def last_rank(dim: int, exponent: float, steps: int) -> float:
     source=_SOURCE,
 )
 def recalled(dim: int, items: int, exponent: float, steps: int) -> float:
-    """Number of items recalled after some steps.
+    """Number of items recalled after ``steps`` steps.
 
-    Within 3% from dim = 48 on, the third step within 5% from dim = 64 on; more of it below.
+    Right within 3% from dim = 48 on, after a third step within 5% from dim = 64 on; less accurate
+    below.
 
     Raises:
-        ValueError: sizes as of `Items.of`, or not 1 to 8 steps.
+        ValueError: sizes as for `Items.of`, or the number of steps is not 1 to 8.
     """
     return _path(dim, items, exponent, steps)[0]
 
 
 def missing(dim: int, items: int, exponent: float, steps: int) -> float:
-    """Total probability of the items that are not recalled; errors as above."""
+    """Total probability of the items that are not recalled; accuracy as for `recalled`."""
     return _path(dim, items, exponent, steps)[1]
 
 
@@ -98,6 +99,6 @@ def _path(dim: int, items: int, exponent: float, steps: int) -> tuple[float, flo
 
 
 def _first(scores: Scores, dim: int, items: int) -> Array:
-    """Probability that each item's own score is the largest, all competitors being rare."""
+    """Probability that each item's own score is the largest, if all competitors are rare."""
     levels = scores.levels(dim) / np.sqrt(scores.rivals)[:, None]
     return scores.mean(np.exp((items - 1) * special.log_ndtr(levels)))

@@ -2,31 +2,31 @@ r"""A linear memory under softmax: how gradient descent, Muon and sign descent l
 
 K queries and K answers are orthonormal, the scores of item j are column j of W, which starts at 0.
 Its label is its own answer with probability $c = 1-\alpha+\alpha/K$, any other with $\alpha/K$; the
-loss is the cross-entropy, and what it is above the labels' entropy is the *excess*. Items come in M
+loss is the cross-entropy, and the *excess* is the loss minus the labels' entropy. Items come in M
 groups of K/M items; group g has a probability $\propto g^{-\beta}$.
 
-Symmetry leaves one number to each item, the lead $q_j$ of its own score over any other's. With
-$s = e^q/(e^q+K-1)$ the negative gradient moves the lead at the rate $p_j(c-s)K/(K-1)$. So
+By symmetry one number describes each item: the lead $q_j$ of its own score over every other score.
+With $s = e^q/(e^q+K-1)$ the negative gradient moves the lead at the rate $p_j(c-s)K/(K-1)$. So
 
 * gradient flow: $K p_j t = \int_0^{q_j}\frac{e^q+K-1}{c-(\alpha/K)e^q}dq$, which without noise is
   $e^q-1+(K-1)q$;
 * Muon: the polar factor of $1-\mathbf{1}\mathbf{1}^\top/K$ is that matrix, so that $q = t$ where
   all items are equally frequent; a power law changes it by at most $1/C+M/C$ in an entry (F4);
-* sign descent in the items' own basis: $\pm1$ in every entry, $q = 2t$.
+* sign descent in the basis of the items: $\pm1$ in every entry, $q = 2t$.
 
-How little Muon sees of the frequencies: where all leads are equal, the gradient is a multiple of
-$PD$, $P = 1-\mathbf{1}\mathbf{1}^\top/K$, D the frequencies. What sums to zero over a group it
-multiplies by a number; on the M constants it acts as $P_MD_M$, of polar factor Q. So the polar
-factor is the identity up to $(Q_{gg}-1)/C$ within a group and $Q_{gh}/C$ between two, at most 2/C
-whatever M is. An item's mean lead over all others grows at the rate $1+(Q_{gg}-1+1/M)/C$, and as
-$Q_{gg}\le1$ the loss is, to first order, at most $t/K$ of itself below the loss of equal
-frequencies.
+Muon hardly depends on the frequencies. Where all leads are equal, the gradient is a multiple of
+$PD$, $P = 1-\mathbf{1}\mathbf{1}^\top/K$, D the frequencies. $PD$ multiplies vectors that sum to
+zero over a group by a number. On the M vectors constant on a group it acts as $P_MD_M$, of polar
+factor Q. So the polar factor is the identity up to $(Q_{gg}-1)/C$ within a group and $Q_{gh}/C$
+between two groups: at most 2/C for any M. An item's mean lead over all others grows at the rate
+$1+(Q_{gg}-1+1/M)/C$, and as $Q_{gg}\le1$ the loss is, to first order, below the loss of equal
+frequencies by at most a share $t/K$.
 
 With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass it, turn
-around, and pass it again: from then on two values of q alternate, $\eta$ apart. As $E''(q) =
-s(1-s)\le1/4$, either has an excess of at most $\eta^2/8$; how much less depends on where the steps
-meet $q^*$. With $\eta = \log K/T$ itself T steps lead to $\log K < q^*$: the excess stays at
-$E(\log K)$, whatever T.
+around, and pass it again: from then on two values of q alternate, $\eta$ apart. As
+$E''(q) = s(1-s)\le1/4$, both have an excess of at most $\eta^2/8$; the exact excess depends on
+where the steps meet $q^*$. With exactly $\eta = \log K/T$, T steps lead to $\log K < q^*$: the
+excess stays at $E(\log K)$ for every T.
 """
 
 import math
@@ -47,13 +47,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Memory:
-    """Items to be learned, and their frequencies.
+    """Items to be learned, with their frequencies.
 
     Attributes:
         items: K.
-        groups: M, of K/M equally frequent items each.
-        power: of the law of the groups' probabilities.
-        noise: the share of labels that are drawn from all answers.
+        groups: M, the number of groups of K/M equally frequent items.
+        power: beta, the exponent of the groups' probabilities.
+        noise: alpha, the share of labels that are drawn from all answers.
     """
 
     items: int
@@ -74,30 +74,30 @@ class Memory:
 
     @property
     def frequencies(self) -> Array:
-        """The probability of one item of each group, (groups,)."""
+        """Probability of one item of each group, (groups,)."""
         weights = np.arange(1, self.groups + 1) ** -float(self.power)
         found: Array = weights / weights.sum() * self.groups / self.items
         return found
 
     @property
     def own(self) -> float:
-        """c: how often a label is the item's own answer."""
+        """Probability c that a label is the item's own answer."""
         return 1 - self.noise + self.noise / self.items
 
     @property
     def end(self) -> float:
-        """The lead that no gradient moves; infinite without noise."""
+        """Lead at which the gradient is zero; infinite without noise."""
         return math.log(self.own * self.items / self.noise) if self.noise else math.inf
 
     def excess(self, lead: float) -> float:
-        """Excess of an item's loss over the entropy of its label."""
+        """Excess of an item's loss over the entropy of its label, by the item's lead."""
         k = self.items
         if not self.noise:
             return math.log1p((k - 1) * math.exp(-lead))
         return _log_sum(k, lead) - _log_sum(k, self.end) - self.own * (lead - self.end)
 
     def mean_excess(self, leads: Array) -> float:
-        """The excess loss if each group's items have these leads, (groups,)."""
+        """Excess loss over all items, from the leads of each group's items, (groups,)."""
         each = [self.excess(lead) for lead in leads]
         return float(self.items / self.groups * (self.frequencies @ each))
 
@@ -144,7 +144,7 @@ def _log_sum(items: int, lead: float) -> float:
 
 
 def gradient_lead(memory: Memory, group: int, time: float) -> float:
-    """The lead q of an item of a group (from 1 on) under gradient flow."""
+    """Lead q, under gradient flow, of an item of a group; groups count from 1."""
     k, c, noise = memory.items, memory.own, memory.noise
     wanted = k * memory.frequencies[group - 1] * time
 
@@ -170,9 +170,9 @@ def gradient_lead(memory: Memory, group: int, time: float) -> float:
 def gradient_excess(
     items: int, time: float, *, groups: int = 1, power: float = 0.0, noise: float = 0.0
 ) -> float:
-    """Excess loss under gradient flow; parameters and errors as of `Memory`.
+    """Excess loss under gradient flow; parameters and errors as for `Memory`.
 
-    Stated error: {error}; the formula is exact, an integrator is not.
+    Stated error: {error}, of an integrator; the formula is exact.
     """
     memory = Memory(items, groups, power, noise)
     leads = [gradient_lead(memory, group, time) for group in range(1, groups + 1)]
@@ -184,13 +184,13 @@ def gradient_excess(
     source=_SOURCE,
 )
 def steady_loss(items: int, time: float, *, speed: float = 1.0) -> float:
-    """Loss if all leads grow at the same speed: Muon on equally frequent items, or sign descent."""
+    """Loss if all leads grow at equal speed: Muon on equally frequent items, or sign descent."""
     return Memory(items).excess(speed * time)
 
 
 @prediction(latex=r"T^* = \log(cK/\alpha)/\eta", source="arXiv 2602.05725, F2; derived")
 def steps_to_floor(items: int, noise: float, rate: float) -> float:
-    r"""Steps of size eta after which Muon has come to the floor, of order $\log K/\eta$."""
+    r"""Number of steps of size eta after which Muon reaches the floor, of order $\log K/\eta$."""
     return Memory(items, noise=noise).end / rate
 
 
@@ -199,7 +199,7 @@ def steps_to_floor(items: int, noise: float, rate: float) -> float:
     source="arXiv 2602.05725, F2; derived",
 )
 def spectral_floor(items: int, noise: float, rate: float) -> float:
-    r"""Excess loss at which Muon's steps of one size end, the mean over two: of order $\eta^2$."""
+    r"""Final excess loss of Muon at a constant step, averaged over two steps: of order $\eta^2$."""
     memory = Memory(items, noise=noise)
     below = math.floor(memory.end / rate) * rate
     return (memory.excess(below) + memory.excess(below + rate)) / 2

@@ -1,9 +1,9 @@
 r"""Least squares with fewer measurements than weights, by Muon's flow from W = 0.
 
 W moves along the polar factor of minus the gradient, so that times are in units of singular values.
-Random sizes are scaled: inputs and outputs have Gaussian coordinates and mean square length 1; the
-matrices of q columns in Gaussian measurements have mean square length 1/q, and the targets length
-1. $\rho$ is the number of measurements for each weight. Derivation: underdetermined.md.
+Inputs and outputs have Gaussian coordinates and mean square length 1. The matrices of Gaussian
+measurements, with q columns, have mean square length 1/q, and targets have length 1. $\rho$ is the
+number of measurements per weight. Derivation: underdetermined.md.
 """
 
 import math
@@ -84,8 +84,8 @@ def _check(**sizes: float) -> None:
 def mean_value(first: float, second: float = 0.0) -> float:
     r"""$\frac2\pi\int_0^1\sqrt{(1-p)(1-ap)(1-bp)/p}\,dp$ for ratios a and b.
 
-    The mean singular value of an m x n matrix of N(0, 1/m) entries with n/m = a, times an
-    independent one of ratio b if that is not zero, in the limit of many rows and columns.
+    It is the mean singular value, for many rows and columns, of an m x n matrix of N(0, 1/m)
+    entries with n/m = a; for nonzero b, of its product with an independent matrix of ratio b.
 
     Raises:
         ValueError: a ratio is not in [0, 1].
@@ -104,10 +104,10 @@ def mean_value(first: float, second: float = 0.0) -> float:
 
 
 def speed(rows: int, columns: int) -> float:
-    r"""$c$: the mean singular value of a rows x columns matrix of N(0, 1/rows) entries.
+    r"""Mean singular value $c$ of a rows x columns matrix of N(0, 1/rows) entries.
 
-    With its correction of order 1/columns; 0.2% more is missing at 8 columns, 1.3% at 4. Raises
-    ValueError for more columns than rows, or none.
+    The formula includes the correction of order 1/columns; its error is 0.2% at 8 columns, 1.3% at
+    4. Raises ValueError for more columns than rows, or none.
 
     >>> round(speed(16, 16), 4)
     0.8403
@@ -118,8 +118,8 @@ def speed(rows: int, columns: int) -> float:
 def _mean(statistic: Callable[[Array], Array], rows: int, columns: int) -> float:
     """Mean of a statistic of the squared singular values of a matrix of N(0, 1/rows) entries.
 
-    By the law of Marchenko and Pastur, with the correction of order 1/columns for real entries
-    (Z. Bai and J. Silverstein, Ann. Probab. 32, 553, 2004).
+    The mean is from the law of Marchenko and Pastur, with the correction of order 1/columns for
+    real entries (Z. Bai and J. Silverstein, Ann. Probab. 32, 553, 2004).
     """
     _check(columns=columns)
     if columns > rows:
@@ -135,8 +135,8 @@ def _mean(statistic: Callable[[Array], Array], rows: int, columns: int) -> float
 
 
 def flat_time(samples: int) -> Law:
-    r"""The law of the time up to which n orthonormal inputs and n + 1 outputs keep n equal singular
-    values, exactly: $P(t_*>t)=\exp(-\frac{n(n+1)}2t^2)$.
+    r"""Exact law of the time $t_*$ up to which n orthonormal inputs and n + 1 outputs keep n equal
+    singular values: $P(t_*>t)=\exp(-\frac{n(n+1)}2t^2)$.
 
     Returns the distribution function. Raises ValueError for no samples.
     """
@@ -157,9 +157,9 @@ def flat_time(samples: int) -> Law:
     regime=REGRESSION,
 )
 def regression_loss(samples: int, dim: int, outputs: int, time: float) -> float:
-    r"""Loss over its start while all n singular values are equal; a = n/dim and b = n/outputs.
+    r"""Loss over initial loss while all n singular values are equal; a = n/dim and b = n/outputs.
 
-    Within {error} of the start. Raises ValueError for more samples than dimensions.
+    Within {error} of the initial loss. Raises ValueError for more samples than dimensions.
     """
     _check(samples=samples)
     return 1 - 2 * time * mean_value(samples / dim, samples / outputs) + time**2
@@ -172,10 +172,10 @@ def regression_loss(samples: int, dim: int, outputs: int, time: float) -> float:
     regime=ORTHONORMAL,
 )
 def kept_share(samples: int, outputs: int, time: float) -> float:
-    """Mean squared singular value over the squared time, on orthonormal inputs.
+    """Mean squared singular value over squared time, on orthonormal inputs.
 
-    Each singular value grows as the time until it reaches its own of the outputs. The squares of
-    these have the law of Marchenko and Pastur. Within {error}.
+    Each singular value equals the time until it reaches the corresponding singular value of the
+    outputs; the squares of the latter follow Marchenko and Pastur. Within {error}.
 
     Raises:
         ValueError: more samples than outputs, or a time of 0.
@@ -190,9 +190,9 @@ def kept_share(samples: int, outputs: int, time: float) -> float:
     source=_SOURCE,
 )
 def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> float:
-    """Loss over its start on few Gaussian measurements: the middle of two exact bounds.
+    """Loss over initial loss on few Gaussian measurements: the middle of two exact bounds.
 
-    They are half of rho t^2 away, at most 0.0225 in the regime `FEW`, and share the error of
+    The bounds are rho t^2 / 2 away, at most 0.0225 in the regime `FEW`, and share the error of
     `speed`. Raises ValueError for more columns than rows.
     """
     missing = max(0.0, 1 - speed(rows, columns) * time)
@@ -204,10 +204,10 @@ def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> flo
     source=_SOURCE,
 )
 def sensing_speed(rows: int, columns: int, measurements: int) -> float:
-    """One over the time in which few Gaussian measurements are fitted: the middle of two bounds.
+    """Inverse of the time in which few Gaussian measurements are fitted: the middle of two bounds.
 
-    They are half the root of rho away, at most 0.0884 in the regime `FEWER`, and share the error
-    of `speed`. Raises ValueError for more columns than rows.
+    The bounds are sqrt(rho) / 2 away, at most 0.0884 in the regime `FEWER`, and share the error of
+    `speed`. Raises ValueError for more columns than rows.
     """
     return speed(rows, columns) - math.sqrt(_density(rows, columns, measurements)) / 2
 
@@ -218,7 +218,7 @@ def sensing_speed(rows: int, columns: int, measurements: int) -> float:
     source=_SOURCE,
 )
 def flat_share(columns: int, measurements: int, time: float) -> float:
-    r"""Least mean squared singular value of a square matrix, over the largest:
+    r"""Lower bound on mean over largest squared singular value of a square matrix:
     $1-\frac43\sqrt{\frac{3}{\pi}\cdot\frac{\rho t}{2(1-ct)}}$.
 
     Few measurements leave all singular values equal. Raises ValueError once all may be fitted.
@@ -235,11 +235,11 @@ def flat_share(columns: int, measurements: int, time: float) -> float:
     source="arXiv 2606.08388, H2; derived",
 )
 def gradient_concentration(rows: int, columns: int) -> float:
-    r"""Mean fourth power of the singular values over their squared mean square, by gradient
-    descent on Gaussian measurements: $q\frac{p+q+1}{pq+2}$ for q <= p, exactly.
+    r"""Mean fourth power of singular values over their squared mean square, exactly, under gradient
+    descent on Gaussian measurements: $q\frac{p+q+1}{pq+2}$ for q <= p.
 
-    At every time, for any number of measurements and any steps. Equal singular values have 1.
-    Raises ValueError for more columns than rows.
+    It holds at every time, for any number of measurements and any steps. Equal singular values have
+    1. Raises ValueError for more columns than rows.
 
     >>> gradient_concentration(1, 1)
     1.0
