@@ -170,7 +170,8 @@ def _far(x: Any, owners: Mapping[int, Far]) -> Any:
 def waits(name: str, given: list[torch.Tensor]) -> bool:
     """Whether the host waits for the result of an operation."""
     if name in INDEXING:
-        masks = [x for x in given[1:] if x.dtype in (torch.bool, torch.uint8)]
+        indices = given[1:] if name == "index" else given[1:-1]
+        masks = [x for x in indices if x.dtype in (torch.bool, torch.uint8)]
         filled = name != "index" and given[-1].numel() == 1 and len(masks) == 1
         return bool(masks) and not filled
     return name in WAITING

@@ -18,15 +18,13 @@ any W, weighted by :math:`\lambda_i`, add up to at most 0.
 """
 
 import math
+from functools import partial
 
 import torch
 
-from simulation.memory.optimal import Pairs, damped_step, scores, squares
-from simulation.tiles import TILE_ELEMENTS
+from simulation.memory.optimal import Pairs, decided, scores, squares
+from simulation.tiles import LOOK_EVERY, groups
 
-_ITERATIONS = 200
-_CONVERGED = 1e-9
-"""Squared Newton decrement, an estimate of twice the loss above its minimum."""
 _HALVINGS = 60
 _LEVEL = 1e-13
 """Relative accuracy of a level t, by Newton's method inside a bracket, halved where it must be."""
@@ -63,37 +61,22 @@ def feasible(pairs: Pairs, share: float) -> torch.Tensor:
     Raises RuntimeError if Newton's method decides neither way.
     """
     count, dim = pairs.inputs.shape[1:]
-    group = max(1, TILE_ELEMENTS[pairs.inputs.device.type] // max(count * dim**2, dim**4, count**2))
-    parts = [pairs[r : r + group] for r in range(0, pairs.replicates, group)]
-    return torch.cat([_feasible(part, share) for part in parts])
+    top = competitors(count, share)
+    curvature, loss = partial(_curvature, top=top), partial(_loss, top=top)
+    parts = groups(pairs.replicates, max(count * dim**2, dim**4, count**2), pairs.inputs)
+    return torch.cat(
+        [decided(pairs[r], curvature, loss, partial(_solved, share=share)) for r in parts]
+    )
 
 
-def _feasible(pairs: Pairs, share: float) -> torch.Tensor:
-    top = competitors(pairs.inputs.shape[1], share)
-    found = torch.zeros(pairs.replicates, dtype=torch.bool, device=pairs.inputs.device)
-    active = torch.arange(pairs.replicates, device=pairs.inputs.device)
-    current = torch.zeros_like(pairs.inputs @ pairs.outputs.mT)
-    for _ in range(_ITERATIONS):
-        step, decrement = _newton_step(pairs, current, top)
-        done = (_margins(current, share) > 0).all(1)
-        found[active[done]] = True
-        going = ~done & ~((decrement >= 0) & (decrement < _CONVERGED))
-        active, pairs, current = active[going], pairs[going], current[going]
-        if not len(active):
-            return found
-        change, decrement = scores(pairs, step[going]), decrement[going]
-        length = _line_search(current, change, decrement, top)
-        current = current + length[:, None, None] * change
-    raise RuntimeError(f"Newton's method left {len(active)} sets of pairs undecided")
-
-
-def _newton_step(
+def _curvature(
     pairs: Pairs, current: torch.Tensor, top: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Step (R, d, d) that minimises the quadratic model of the loss, and its decrement (R,)."""
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) where these are the scores."""
     inputs, outputs, (count, dim) = pairs.inputs, pairs.outputs, pairs.inputs.shape[1:]
     share, height = _smoothed(current, top)
-    weight = torch.sigmoid(height - current.diagonal(dim1=1, dim2=2))
+    lack = height - current.diagonal(dim1=1, dim2=2)
+    weight = torch.sigmoid(lack)
     push = share @ outputs / top - outputs
     bend = share * (1 - share)
     mean = bend @ outputs / bend.sum(2, keepdim=True)
@@ -106,57 +89,47 @@ def _newton_step(
     hessian = (second.flatten(2).mT @ squares(inputs)).view(-1, dim, dim, dim, dim)
     hessian = hessian.transpose(2, 3).reshape(-1, dim**2, dim**2)
     gradient = ((weight[..., None] * push).mT @ inputs).flatten(1)
-    step, decrement = damped_step(hessian, gradient, 2 * _loss(current, top))
-    return step.view(-1, dim, dim), decrement
+    return hessian, gradient, torch.nn.functional.softplus(lack).sum(1)
 
 
 def _smoothed(current: torch.Tensor, top: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weights m theta_ij (R, n, n), which add up to m, and the smoothed tail averages (R, n)."""
+    """Weights m theta_ij (..., n, n), which add up to m, and the smoothed averages (..., n)."""
     rivals = current.clone()
-    rivals.diagonal(dim1=1, dim2=2).fill_(-math.inf)
-    count = current.shape[2] - 1
+    own = rivals.diagonal(dim1=-2, dim2=-1)
+    own.fill_(-math.inf)
+    count = current.shape[-1] - 1
     offset = math.log(count / top - 1)
     # Between these all shares together would be too many, and too few.
-    high = rivals.amax(2) + offset
-    rivals.diagonal(dim1=1, dim2=2).fill_(math.inf)
-    low = rivals.amin(2) + offset
-    rivals.diagonal(dim1=1, dim2=2).fill_(-math.inf)
+    high = rivals.amax(-1) + offset
+    own.fill_(math.inf)
+    low = rivals.amin(-1) + offset
+    own.fill_(-math.inf)
     level, moved = (low + high) / 2, (high - low) / 2
     settled = torch.zeros_like(level, dtype=torch.bool)
-    for _ in range(_HALVINGS):
+    for step in range(1, _HALVINGS + 1):
         near = torch.sigmoid(rivals - level[..., None])
-        excess, slope = near.sum(2) - top, (near * (1 - near)).sum(2)
+        excess, slope = near.sum(-1) - top, (near * (1 - near)).sum(-1)
         low, high = torch.where(excess > 0, level, low), torch.where(excess > 0, high, level)
         tried = level + excess / slope
         settled |= (tried - level).abs() <= _LEVEL * (1 + level.abs())
-        if settled.all():
+        if step % LOOK_EVERY[level.device.type] == 0 and bool(settled.all()):
             break
         # Newton's steps may creep, or go round in a circle: each has to be half of the last.
         fast = (tried >= low) & (tried <= high) & ((tried - level).abs() <= moved / 2)
         tried = torch.where(settled, level, torch.where(fast, tried, (low + high) / 2))
         level, moved = tried, (tried - level).abs()
     level = level[..., None]
-    over = torch.nn.functional.softplus(rivals - level).sum(2) / top
+    over = torch.nn.functional.softplus(rivals - level).sum(-1) / top
     return torch.sigmoid(rivals - level), level[..., 0] + over
 
 
 def _loss(current: torch.Tensor, top: int) -> torch.Tensor:
-    _, height = _smoothed(current, top)
-    return torch.nn.functional.softplus(height - current.diagonal(dim1=1, dim2=2)).sum(1)
+    own = current.diagonal(dim1=-2, dim2=-1)
+    return torch.nn.functional.softplus(_smoothed(current, top)[1] - own).sum(-1)
 
 
-def _line_search(
-    current: torch.Tensor, change: torch.Tensor, decrement: torch.Tensor, top: int
-) -> torch.Tensor:
-    """Largest 1, 1/2, 1/4, ... of the step that lowers the loss by a tenth of what is promised."""
-    length = torch.ones_like(decrement)
-    loss = _loss(current, top)
-    while True:
-        tried = _loss(current + length[:, None, None] * change, top)
-        short = tried > loss - 0.1 * length * decrement
-        if not short.any() or bool((length < 1e-9).any()):
-            return length
-        length = torch.where(short, length / 2, length)
+def _solved(current: torch.Tensor, share: float) -> torch.Tensor:
+    return (_margins(current, share) > 0).all(1)
 
 
 def _margins(current: torch.Tensor, share: float) -> torch.Tensor:

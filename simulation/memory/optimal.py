@@ -17,17 +17,19 @@ others: the decoupled model of the companions.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
 from simulation.initial_weights import lecun_normal
 from simulation.streams import Rngs, Streams
-from simulation.tiles import TILE_ELEMENTS
+from simulation.tiles import LOOK_EVERY, groups
 
 _ITERATIONS = 200
 _RIDGE = 1e-13
 _RIDGE_STEPS = 30
+_HALVINGS = 30
 _CONVERGED = 1e-9
 """Squared Newton decrement, an estimate of twice the loss above its minimum."""
 
@@ -85,11 +87,11 @@ def draw(
 
 
 def scores(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
-    """Score of output j at input i under each memory (R, d, d): (R, n, n)."""
+    """Score of output j at input i under each memory (..., R, d, d): (..., R, n, n)."""
     answers = pairs.inputs @ memory.mT
     if pairs.outputs.ndim == 3:
         return answers @ pairs.outputs.mT
-    return (pairs.outputs @ answers[..., None])[..., 0]
+    return torch.einsum("rijd,...rid->...rij", pairs.outputs, answers)
 
 
 def stored(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
@@ -115,8 +117,8 @@ def separable(pairs: Pairs) -> torch.Tensor:
     ([True], [False])
     """
     largest = max(pairs.outputs[0].numel(), pairs.inputs.shape[2] ** 4)
-    group = max(1, TILE_ELEMENTS[pairs.inputs.device.type] // largest)
-    return torch.cat([_separable(pairs[r : r + group]) for r in range(0, pairs.replicates, group)])
+    parts = groups(pairs.replicates, largest, pairs.inputs)
+    return torch.cat([decided(pairs[r], _curvature, _loss, _all_highest) for r in parts])
 
 
 def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 32) -> torch.Tensor:
@@ -169,53 +171,65 @@ def regularised(pairs: Pairs, ridge: float) -> torch.Tensor:
     memory = torch.zeros_like(hebbian(pairs))
 
     def objective(tried: torch.Tensor) -> torch.Tensor:
-        return _loss(scores(pairs, tried)) + ridge / 2 * tried.square().sum((1, 2))
+        return _loss(scores(pairs, tried)) + ridge / 2 * tried.square().sum((-2, -1))
 
     for _ in range(_RIDGE_STEPS):
-        hessian, gradient = _curvature(pairs, scores(pairs, memory))
+        hessian, gradient, loss = _curvature(pairs, scores(pairs, memory))
+        before = loss + ridge / 2 * memory.square().sum((1, 2))
         hessian.diagonal(dim1=1, dim2=2).add_(ridge)
         gradient += ridge * memory.flatten(1)
-        factor = torch.linalg.cholesky(hessian)
+        factor = torch.linalg.cholesky_ex(hessian)[0]
         step = -torch.cholesky_solve(gradient[..., None], factor).view_as(memory)
-        length, before = torch.ones_like(gradient[:, 0]), objective(memory)
-        for _ in range(_RIDGE_STEPS):
-            worse = objective(memory + length[:, None, None] * step) > before
-            if not worse.any():
-                break
-            length = torch.where(worse, length / 2, length)
-        memory = memory + length[:, None, None] * step
+        memory = memory + _longest(objective, memory, step, before) * step
     return memory
 
 
-def _separable(pairs: Pairs) -> torch.Tensor:
-    found = torch.zeros(pairs.replicates, dtype=torch.bool, device=pairs.inputs.device)
-    active = torch.arange(pairs.replicates, device=pairs.inputs.device)
-    memory = torch.zeros_like(hebbian(pairs))
-    for _ in range(_ITERATIONS):
-        current = scores(pairs, memory)
-        step, decrement = _newton_step(pairs, current)
-        done = _highest(current).all(1)
-        found[active[done]] = True
-        going = ~done & ~((decrement >= 0) & (decrement < _CONVERGED))
-        active, pairs, memory = active[going], pairs[going], memory[going]
-        if not len(active):
-            return found
-        step, current, decrement = step[going], current[going], decrement[going]
-        length = _line_search(current, scores(pairs, step), decrement)
-        memory = memory + length[:, None, None] * step
+def decided(
+    pairs: Pairs,
+    curvature: Callable[[Pairs, torch.Tensor], tuple[torch.Tensor, torch.Tensor, torch.Tensor]],
+    loss: Callable[[torch.Tensor], torch.Tensor],
+    solved: Callable[[torch.Tensor], torch.Tensor],
+) -> torch.Tensor:
+    """Whether Newton's method meets a solution before the loss is least: (R,) bool.
+
+    Args:
+        pairs: the sets of pairs.
+        curvature: Hessian (R, d^2, d^2) and gradient (R, d^2) of the loss at scores (R, n, n), and
+            itself (R,).
+        loss: (..., R), of scores (..., R, n, n).
+        solved: (R,) bool, whether scores mean that a solution is found.
+
+    Raises:
+        RuntimeError: neither happens.
+    """
+    replicates, count, dim = pairs.inputs.shape
+    current = pairs.inputs.new_zeros(replicates, count, count)
+    active = torch.arange(replicates, device=current.device)
+    found, going = torch.zeros_like(active, dtype=torch.bool), active >= 0
+    power, every = torch.zeros_like(current[:, 0, 0]), -(-LOOK_EVERY[current.device.type] // 8)
+    for iteration in range(1, _ITERATIONS + 1):
+        hessian, gradient, before = curvature(pairs, current)
+        step, decrement = damped_step(hessian, gradient, 2 * before, power)
+        done, least = solved(current), (power == 0) & (decrement >= 0) & (decrement < _CONVERGED)
+        found[active] |= going & done
+        going = going & ~done & ~least
+        if iteration % every == 0:
+            kept = going.nonzero()[:, 0]
+            if not len(kept):
+                return found
+            active, pairs, current, going = active[kept], pairs[kept], current[kept], going[kept]
+            step, decrement, before, power = (x[kept] for x in (step, decrement, before, power))
+        moves = going & (power == 0)
+        step = torch.where(moves[:, None], step, 0).view(-1, dim, dim)
+        change, fall = scores(pairs, step), torch.where(moves, 0.1 * decrement, 0)
+        current = current + _longest(loss, current, change, before, fall) * change
     raise RuntimeError(f"Newton's method left {len(active)} sets of pairs undecided")
 
 
-def _newton_step(pairs: Pairs, current: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Step (R, d, d) that minimises the quadratic model of the loss, and its decrement (R,)."""
-    hessian, gradient = _curvature(pairs, current)
-    step, decrement = damped_step(hessian, gradient, 2 * _loss(current))
-    dim = pairs.inputs.shape[2]
-    return step.view(-1, dim, dim), decrement
-
-
-def _curvature(pairs: Pairs, current: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Hessian (R, d^2, d^2) and gradient (R, d^2) of the loss where these are the scores."""
+def _curvature(
+    pairs: Pairs, current: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) where these are the scores."""
     inputs, outputs, (count, dim) = pairs.inputs, pairs.outputs, pairs.inputs.shape[1:]
     p = torch.softmax(current, 2)
     mean = _average(pairs, p)
@@ -228,36 +242,37 @@ def _curvature(pairs: Pairs, current: torch.Tensor) -> tuple[torch.Tensor, torch
     hessian = (covariance.flatten(2).mT @ squares(inputs)).view(-1, dim, dim, dim, dim)
     hessian = hessian.transpose(2, 3).reshape(-1, dim**2, dim**2)
     gradient = ((mean - _targets(pairs)).mT @ inputs).flatten(1)
-    return hessian, gradient
+    return hessian, gradient, _loss(current)
 
 
 def damped_step(
-    hessian: torch.Tensor, gradient: torch.Tensor, most: torch.Tensor
+    hessian: torch.Tensor, gradient: torch.Tensor, most: torch.Tensor, power: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Newton steps (R, d^2) with as small a ridge as each needs, and their decrements (R,).
 
     Where the outputs or the inputs do not span the space, the gradient has no part outside. Where
     only saturated pairs are left to store, the loss bends too little for a quadratic model. A ridge
-    is too small if the decrement exceeds ``most``, for then the model promises a negative loss.
-
-    Raises RuntimeError where no ridge helps.
+    is too small if the decrement exceeds ``most``, for then the model promises a negative loss. It
+    is then raised a hundredfold: ``power`` (R,) counts how often, and is 0 where a step is good. A
+    GPU, which would have to wait, tries the next ridge when it is called again.
     """
     step, decrement = torch.zeros_like(gradient), torch.zeros_like(most)
     left = torch.arange(len(gradient), device=gradient.device)
     scale = hessian.diagonal(dim1=1, dim2=2).mean(1).clamp(min=1e-100)
-    for power in range(60):
-        ridged = hessian[left] if power else hessian
-        ridge = _RIDGE * 100.0**power * scale[left]
+    for tries in range(60 if gradient.device.type == "cpu" else 1):
+        ridged = hessian[left] if tries else hessian
+        ridge = _RIDGE * 100.0 ** power[left] * scale[left]
         ridged.diagonal(dim1=1, dim2=2).add_(ridge[:, None])
         factor, failed = torch.linalg.cholesky_ex(ridged)
         tried = -torch.cholesky_solve(gradient[left, :, None], factor)[..., 0]
         promised = -(tried * gradient[left]).sum(1)
         good = (failed == 0) & (promised <= most[left])
-        step[left[good]], decrement[left[good]] = tried[good], promised[good]
-        left = left[~good]
+        step[left], decrement[left] = tried, promised
+        power[left] = torch.where(good, 0, power[left] + 1)
+        left = left[~good] if gradient.device.type == "cpu" else left
         if not len(left):
-            return step, decrement
-    raise RuntimeError(f"no Newton step for {len(left)} sets of pairs")
+            break
+    return step, decrement
 
 
 def squares(vectors: torch.Tensor) -> torch.Tensor:
@@ -265,21 +280,29 @@ def squares(vectors: torch.Tensor) -> torch.Tensor:
     return (vectors[..., :, None] * vectors[..., None, :]).flatten(2)
 
 
-def _line_search(
-    current: torch.Tensor, change: torch.Tensor, decrement: torch.Tensor
+def _longest(
+    loss: Callable[[torch.Tensor], torch.Tensor],
+    start: torch.Tensor,
+    step: torch.Tensor,
+    before: torch.Tensor,
+    fall: torch.Tensor | float = 0.0,
 ) -> torch.Tensor:
-    """Largest 1, 1/2, 1/4, ... of the step that lowers the loss by a tenth of what is promised."""
-    length = torch.ones_like(decrement)
-    loss = _loss(current)
-    while True:
-        short = _loss(current + length[:, None, None] * change) > loss - 0.1 * length * decrement
-        if not short.any() or bool((length < 1e-9).any()):
-            return length
-        length = torch.where(short, length / 2, length)
+    """Largest 1, 1/2, 1/4, ... of a step that takes that part of ``fall`` from the loss: (R, 1, 1).
+
+    At least 2^-30. A GPU tries all at once, a CPU one after the other.
+    """
+    lengths = before.new_full((_HALVINGS, 1), 0.5).cumprod(0) * 2
+    found, many = torch.zeros_like(before), LOOK_EVERY[before.device.type]
+    for tried in torch.split(lengths, many):
+        worse = loss(start + tried[..., None, None] * step) > before - tried * fall
+        found = torch.maximum(found, torch.where(worse, 0, tried).amax(0))
+        if many < _HALVINGS and bool((found > 0).all()):
+            break
+    return found.clamp(min=0.5**_HALVINGS)[:, None, None]
 
 
 def _loss(current: torch.Tensor) -> torch.Tensor:
-    return -torch.log_softmax(current, 2).diagonal(dim1=1, dim2=2).sum(1)
+    return -torch.log_softmax(current, -1).diagonal(dim1=-2, dim2=-1).sum(-1)
 
 
 def _highest(current: torch.Tensor) -> torch.Tensor:
@@ -287,6 +310,10 @@ def _highest(current: torch.Tensor) -> torch.Tensor:
     rivals = current.clone()
     rivals.diagonal(dim1=1, dim2=2).fill_(-math.inf)
     return own > rivals.amax(2)
+
+
+def _all_highest(current: torch.Tensor) -> torch.Tensor:
+    return _highest(current).all(1)
 
 
 def _average(pairs: Pairs, weights: torch.Tensor) -> torch.Tensor:

@@ -52,11 +52,6 @@ OVER: Mapping[str, str] = {
     "a bisection of each replicate goes by its last answer": """
         G.hebbian-mlp-bits B.bits-per-parameter
     """,
-    "whether an iteration is done is looked at after each step": """
-        C.listwise-capacity C.listwise-load C.necessary-constant C.optimal-capacity
-        C.decoupled-capacity C.decoupled-transition C.optimal-capacity-asymptote
-        G.optimal-level G.optimal-spread G.beyond-equal-spectra
-    """,
     "a decomposition waits for its own convergence, or a step for its draws": """
         D.beyond-batches-decay D.spectral-decay D.spectral-ratio D.spectral-precision
         F.beyond-momentum F.beyond-random-embeddings F.beyond-batches

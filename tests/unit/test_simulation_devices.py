@@ -72,6 +72,7 @@ COUNTED: dict[str, tuple[Callable[[torch.Tensor], object], Count]] = {
     "selection": (lambda x: x[x > 0], Count(0, 0, 1, 2)),
     "selection by number": (lambda x: x[torch.tensor([0, 1])], Count(1, 0, 0, 1)),
     "number under a mask": (lambda x: x.clone().__setitem__(x > 0, 1.0), Count(0, 0, 0, 4)),
+    "mask at places": (lambda x: (x > 0).__setitem__(x.long() - 1, x > 0), Count(0, 0, 0, 5)),
     "numbers under a mask": (lambda x: x.clone().__setitem__(x > 0, x), Count(0, 0, 1, 3)),
     "places": (lambda x: x.nonzero(), Count(0, 0, 1, 1)),
     "histogram": (lambda x: torch.bincount(x.long()), Count(0, 0, 1, 2)),

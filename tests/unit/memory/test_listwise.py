@@ -122,7 +122,9 @@ def test_smoothed_average_is_the_least_over_levels_and_no_less() -> None:
 def test_newton_step_is_that_of_the_differentiated_loss() -> None:
     pairs = optimal.draw(generators(1), dim=3, associations=12)
     memory = torch.from_numpy(np.random.default_rng(1).standard_normal((1, 3, 3)))
-    step, _ = listwise._newton_step(pairs, optimal.scores(pairs, memory), 4)
+    hessian, gradient, _ = listwise._curvature(pairs, optimal.scores(pairs, memory), 4)
+    none = torch.zeros(1).double()
+    step, _ = optimal.damped_step(hessian, gradient, none + math.inf, none)
 
     def loss(flat: np.ndarray) -> float:
         given = torch.from_numpy(flat.reshape(1, 3, 3))
