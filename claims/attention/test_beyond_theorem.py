@@ -114,6 +114,7 @@ gradient_descent = beyond(
     "150 steps of gradient descent: how the critical number of samples grows with L",
     "three steps: 150",
     predict=rc.on(Problem, critical.critical_samples_full),
+    curve=rc.on(Problem, localisation.probability),
     latex=r"N_c \propto L^{e_L}",
     regime="L = 16 and 64; pilots of fifty larger steps, under seeds of 1000 and above, needed 20 "
     "to 40 samples or so here, far fewer than three steps do.",

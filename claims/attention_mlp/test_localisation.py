@@ -215,7 +215,6 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
     "A.mlp-critical-samples",
     "The Attention-MLP needs the predicted number of samples to localise, within 15%",
     predict=critical_samples,
-    curve=rc.on(MlpProblem, predicted.probability),
     regime=predicted.CRITICAL.searched(
         "on the grid M0 (ReLU), A (tanh) or MC (He3) is the largest term",
         activation=("relu", "gelu", "tanh", "he3"),

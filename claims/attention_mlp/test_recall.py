@@ -140,6 +140,9 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     latex=r"V\log V\approx\frac d2\left[\sum_{k\ge1}\frac{a_k^4}{\tau_\phi^4}\mathrm{Var}(\rho^k)"
     r"+\frac{q}{\tau_\phi^2m}\right]^{-1}",
     predict=capacity,
+    curve=lambda cell: recall.mlp_recall_accuracy(
+        RecallProblem.of({**cell, "samples": cell["vocab_size"]}), balanced=True
+    ),
     regime=recall.CAPACITY.searched(
         "ReLU and tanh have a first Hermite coefficient, so their crossover is at m of order d; "
         "He2 has none: m of order d^2"

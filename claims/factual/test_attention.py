@@ -53,6 +53,9 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
     "Heads tell their tokens from all others from the predicted dimension on, within 6%",
     source=SOURCE,
     predict=selective_dim,
+    curve=lambda c: theory.selective(
+        c["group"], 2 * c["subjects"] // c["group"], 4 * c["subjects"] + 1, c["dim"], margin=MARGIN
+    ),
     latex=r"\big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad d\approx (g+\tau^2)"
     r"\Big(1+\frac{2\ln VH}{\tau^2}\Big)",
     regime=theory.SELECTIVE,

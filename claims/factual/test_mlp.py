@@ -123,6 +123,7 @@ values_for_width = compressed(
     """Value-matrix parameters can be traded for MLP parameters: narrower heads give codes that
     overlap, and a wider MLP makes up for it, down to the d_h at which no width would.""",
     predict=COMPRESSED_WIDTH,
+    curve=rc.on(theory.compressed_accuracy, frequency=FREQUENCY),
     latex=r"\mathrm{Acc}(m; d_h) = 0.75",
     regime="widths about that for 75% of the facts, which two dimensions can still tell apart",
     cells={

@@ -364,7 +364,7 @@ def all_tokens_probability(problem: Problem) -> float:
     return math.exp(-problem.vocab_size * (1 - recall_accuracy(problem, balanced=True)))
 
 
-@prediction(latex=r"d_{all} \sim \sqrt{8V\log V}", source=_SOURCE)
+@prediction(latex=r"d_{all} \sim \sqrt{8V\log V}", source=_SOURCE, curve=all_tokens_probability)
 def all_tokens_dim(problem: Problem) -> float:
     r"""Dimension above which every token is recalled (balanced data), for $V\to\infty$.
 

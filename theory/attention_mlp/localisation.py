@@ -76,6 +76,7 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     source=_SOURCE,
     error="15%",
     regime=CRITICAL,
+    curve=probability,
 )
 def critical_samples(problem: MlpProblem) -> float:
     r"""Number of samples at which half of fresh sequences are localised; infinite if none suffices.

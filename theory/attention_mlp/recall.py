@@ -325,6 +325,7 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     source=_SOURCE,
     error="60%",
     regime=SAMPLES,
+    curve=mlp_recall_accuracy,
 )
 def critical_samples(problem: MlpProblem) -> float:
     r"""Number of samples at which half of the tokens are recalled; infinite if none suffices.
@@ -352,6 +353,7 @@ def critical_samples(problem: MlpProblem) -> float:
     source="paper A, arXiv 2603.15923, A10 (required m d); formula derived",
     error="35%",
     regime=WIDTH,
+    curve=mlp_recall_accuracy,
 )
 def critical_width(problem: MlpProblem) -> float:
     """Width at which half of the tokens are recalled: `critical_samples`, solved for m.

@@ -94,13 +94,14 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
     _require(group=group, heads=heads, strangers=vocab_size - group - 1)
     if not 0 < margin <= 1:
         raise ValueError(f"margin is {margin}: give a number in (0, 1]")
+    return _half(lambda dim: selective(group, heads, vocab_size, dim, margin=margin), group + 2.0)
+
+
+def selective(group: int, heads: int, vocab_size: int, dim: float, *, margin: float) -> float:
+    """Probability that no head mistakes a stranger for EOS: `selective_dim` is where it is 1/2."""
     shrink = math.sqrt((group + 1) / (group + margin**2))
-
-    def chance(dim: float) -> float:
-        heights = margin * shrink * hulls.hull(group + 1, dim)
-        return math.exp(heads * hulls.undisturbed(heights, vocab_size - group - 1, dim))
-
-    return _half(chance, group + 2.0)
+    heights = margin * shrink * hulls.hull(group + 1, dim)
+    return math.exp(heads * hulls.undisturbed(heights, vocab_size - group - 1, dim))
 
 
 @prediction(
@@ -152,12 +153,26 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
     ) * (1 - hulls.twice(relations, answers, dim)) ** ((relations - 1) * (answers - 1))
 
 
+def all_by_attention(
+    subjects: int, relations: int, answers: int, dim: float, *, shared_rivals: bool = True
+) -> float:
+    """Probability that attention alone recalls every fact: `attention_dim` is where it is 1/2."""
+    used = answers * (1 - (1 - 1 / answers) ** subjects) if shared_rivals else subjects
+    both = subjects * relations * (relations - 1) * (answers - 1)
+    return math.exp(
+        subjects * hulls.undisturbed(hulls.hull(relations, dim), relations * (answers - 1), dim)
+        + relations * hulls.undisturbed(hulls.hull(answers, dim), (relations - 1) * used, dim)
+        - both * hulls.twice(relations, answers, dim)
+    )
+
+
 @prediction(
     latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu} = \frac12,\quad "
     r"K = D\big(1-(1-1/D)^S\big)",
     source=_SOURCE,
     error="7%",
     regime=lambda: STORED,
+    curve=all_by_attention,
 )
 @lru_cache(maxsize=1024)
 def attention_dim(
@@ -172,17 +187,37 @@ def attention_dim(
     """
     _require(subjects=subjects, relations=relations, answers=answers)
     _require(rivals=relations * answers - 1)
-    used = answers * (1 - (1 - 1 / answers) ** subjects) if shared_rivals else subjects
-    both = subjects * relations * (relations - 1) * (answers - 1)
+    sizes = (subjects, relations, answers)
+    return _half(
+        lambda dim: all_by_attention(*sizes, dim, shared_rivals=shared_rivals),
+        max(relations, answers) + 1.0,
+    )
 
-    def chance(dim: float) -> float:
-        return math.exp(
-            subjects * hulls.undisturbed(hulls.hull(relations, dim), relations * (answers - 1), dim)
-            + relations * hulls.undisturbed(hulls.hull(answers, dim), (relations - 1) * used, dim)
-            - both * hulls.twice(relations, answers, dim)
-        )
 
-    return _half(chance, max(relations, answers) + 1.0)
+def all_by_mlp(
+    subjects: int,
+    relations: int,
+    answers: int,
+    dim: int,
+    width: float,
+    *,
+    same_answer: bool = True,
+) -> float:
+    """Probability that the MLP recalls every fact: `mlp_width` is where it is 1/2."""
+    size = relations * answers
+    count, count_weight = quadrature.binomial(subjects, 1 / answers, _COUNT_NODES)
+    own, own_weight = quadrature.normal(_OWN_NODES)
+    nodes, weight = sphere.nodes(dim, _COSINE_NODES)
+    cosine = nodes / math.sqrt(dim)
+    others = subjects * relations * (1 - 2 / size) / dim
+    repeats = float(same_answer)
+    # Axes: n, x, n', c.
+    own_noise = repeats * np.maximum(count - 1, 0) + others + 1 / 8
+    score = 1 + np.sqrt(own_noise / width)[:, None] * own
+    noise = repeats * count[:, None] + others * (1 + cosine) / (1 - cosine)
+    below = special.ndtr(score[..., None, None] / np.sqrt(np.maximum(noise, 1e-9) / width))
+    right = (below @ weight @ count_weight) ** (size - 1) @ own_weight
+    return float(np.exp(-count * (1 - right)) @ count_weight) ** size
 
 
 @prediction(
@@ -191,6 +226,7 @@ def attention_dim(
     source=_SOURCE,
     error="6%",
     regime=lambda: BY_MLP,
+    curve=all_by_mlp,
 )
 @lru_cache(maxsize=1024)
 def mlp_width(
@@ -208,25 +244,9 @@ def mlp_width(
     Raises ValueError: a size below 1, or nothing to confuse.
     """
     _require(subjects=subjects, relations=relations, answers=answers, dim=dim - 3)
-    size = relations * answers
-    _require(rivals=size - 1)
-    count, count_weight = quadrature.binomial(subjects, 1 / answers, _COUNT_NODES)
-    own, own_weight = quadrature.normal(_OWN_NODES)
-    nodes, weight = sphere.nodes(dim, _COSINE_NODES)
-    cosine = nodes / math.sqrt(dim)
-    others = subjects * relations * (1 - 2 / size) / dim
-    repeats = float(same_answer)
-
-    def chance(width: float) -> float:
-        # Axes: n, x, n', c.
-        own_noise = repeats * np.maximum(count - 1, 0) + others + 1 / 8
-        score = 1 + np.sqrt(own_noise / width)[:, None] * own
-        noise = repeats * count[:, None] + others * (1 + cosine) / (1 - cosine)
-        below = special.ndtr(score[..., None, None] / np.sqrt(np.maximum(noise, 1e-9) / width))
-        right = (below @ weight @ count_weight) ** (size - 1) @ own_weight
-        return float(np.exp(-count * (1 - right)) @ count_weight) ** size
-
-    return _half(chance, 1.0)
+    _require(rivals=relations * answers - 1)
+    sizes = (subjects, relations, answers, dim)
+    return _half(lambda width: all_by_mlp(*sizes, width, same_answer=same_answer), 1.0)
 
 
 @prediction(

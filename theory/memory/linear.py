@@ -240,7 +240,13 @@ def half_dim(associations: float) -> float:
     return _threshold(lambda dim: linear_memory_accuracy(associations, dim), 4, 4 * associations)
 
 
-@prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, error="3%", regime=THRESHOLD)
+@prediction(
+    latex=r"P_{all}(d_{all}) = \frac12",
+    source=_SHARP,
+    error="3%",
+    regime=THRESHOLD,
+    curve=all_recalled,
+)
 @lru_cache(maxsize=4096)
 def all_dim(associations: float) -> float:
     """Dimension, real, at which all associations are recalled with probability 1/2; 0 if below 4.
@@ -274,7 +280,13 @@ def half_rank(associations: float, dim: float) -> float:
     return _threshold(lambda width: low_rank_accuracy(associations, dim, width), 2, largest)
 
 
-@prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, error="6%", regime=WHOLE)
+@prediction(
+    latex=r"P_{all}(n_{all}) = \frac12",
+    source=_SHARP,
+    error="6%",
+    regime=WHOLE,
+    curve=all_recalled,
+)
 @lru_cache(maxsize=4096)
 def capacity(dim: float) -> float:
     """Number of associations, real, that are all recalled with probability 1/2; 0 if below 3.
@@ -343,7 +355,9 @@ def half_dim_asymptotic(associations: float) -> float:
     return math.sqrt(2 * associations * math.log(associations))
 
 
-@prediction(latex=r"d_{all}\sim\sqrt{8n\ln n}", source=_SHARP, provenance="reported")
+@prediction(
+    latex=r"d_{all}\sim\sqrt{8n\ln n}", source=_SHARP, provenance="reported", curve=all_recalled
+)
 def all_dim_asymptotic(associations: float) -> float:
     """Leading order of `all_dim`, as arXiv 2605.05189 states it."""
     return math.sqrt(8 * associations * math.log(associations))

@@ -22,6 +22,7 @@ Competitors share the fluctuation r of $|F|^2$ and correlate like D random direc
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -217,7 +218,21 @@ def mlp_memory_accuracy(
     return 1 - failures(associations, outputs, dim, width, law)
 
 
-@prediction(latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2", source=_SOURCE, error="3%", regime=PAIRS)
+def all_recalled(*, associations: int, **sizes: Any) -> float:
+    r"""Probability that all N are right, $e^{-N(1-\mathrm{Acc})}$: 1/2 at `critical_width`.
+
+    ``sizes``: as in `mlp_memory_accuracy`.
+    """
+    return math.exp(-associations * (1 - mlp_memory_accuracy(associations=associations, **sizes)))
+
+
+@prediction(
+    latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2",
+    source=_SOURCE,
+    error="3%",
+    regime=PAIRS,
+    curve=all_recalled,
+)
 def critical_width(
     *, associations: int, dim: int, outputs: int | None = None, features: str = "cosine"
 ) -> float:
@@ -243,7 +258,13 @@ def critical_width(
     return law.lost + crossing.log_root(excess, 1.0, _WIDEST, tolerance=1e-7)
 
 
-@prediction(latex=r"N_*\,(1-\mathrm{Acc}(N_*)) = \ln2", source=_SOURCE, error="3%", regime=STORED)
+@prediction(
+    latex=r"N_*\,(1-\mathrm{Acc}(N_*)) = \ln2",
+    source=_SOURCE,
+    error="3%",
+    regime=STORED,
+    curve=all_recalled,
+)
 def capacity(
     *, dim: int, width: float, outputs: int | None = None, features: str = "cosine"
 ) -> float:
@@ -282,7 +303,9 @@ def _log_mean_failures(
     return math.log(max(associations * share / math.log(2), 1e-300))
 
 
-@prediction(latex=r"m_* \sim 4\ln(NM)\left(\frac Nd+\frac NM\right)", source=_SOURCE)
+@prediction(
+    latex=r"m_* \sim 4\ln(NM)\left(\frac Nd+\frac NM\right)", source=_SOURCE, curve=all_recalled
+)
 def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None) -> float:
     r"""Leading order of `critical_width` for cosine features as $N, M\to\infty$.
 

@@ -270,7 +270,7 @@ def claim(
         critical: predicted critical value of the plot's x, for the data collapse; by default the
             prediction of a rule that locates a critical value.
         curve: predicted mean of the observations, for the plot alone, if `predict` is a critical
-            value or not given.
+            value or not given; by default the curve of that prediction.
         relaxes: makes the claim exploratory: it tests whether a result holds without one of its
             assumptions. Names the assumption with its replacement, and the theorem in a word or
             two: row and column of the report's table of assumptions. The same rules judge the
@@ -335,7 +335,7 @@ def claim(
             refuted=refuted,
             dtype=dtype,
             critical=critical or _located(judged, predict),
-            curve=curve,
+            curve=curve or (getattr(predict, "curve", None) if judged.predicts_location else None),
             relaxes=relaxes,
             from_pilot=from_pilot,
             needs=needs,

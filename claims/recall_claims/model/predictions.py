@@ -73,6 +73,7 @@ class Prediction:
     Attributes:
         errors: those that it states, none if it states no number.
         stated_in: its regime, or a function that returns it.
+        curve: of a critical value: the probability or mean that crosses a target there.
     """
 
     module: str
@@ -83,6 +84,7 @@ class Prediction:
     function: Callable[..., Any]
     errors: tuple[Error, ...] = ()
     stated_in: Regime | Callable[[], Regime] | None = None
+    curve: Callable[..., float] | None = None
 
     @property
     def regime(self) -> Regime | None:
@@ -125,6 +127,7 @@ def prediction(
     provenance: Provenance = "derived",
     error: float | str | tuple[Stated, ...] = (),
     regime: Regime | Callable[[], Regime] | None = None,
+    curve: Callable[..., float] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Register a public function that returns a predicted number.
 
@@ -139,6 +142,8 @@ def prediction(
             "exact"; of several, such as ``("5%", "for V >= 256", lambda cell: ...)``, the first
             that holds at a point.
         regime: where it may be off by no more; as a function where it stands further down.
+        curve: of a critical value: the probability or mean that crosses a target there, which plots
+            draw.
     """
     several = error if isinstance(error, tuple) else ((error, ""),)
     errors = tuple(error_of(*one) for one in several)
@@ -150,7 +155,9 @@ def prediction(
             doc += "\n\n    Stated error: {error}."
         told = "exact" if error == "exact" else ", ".join(map(str, errors))
         function.__doc__ = doc.replace("{error}", told)
-        _registered[key] = Prediction(*key, latex, source, provenance, function, errors, regime)
+        _registered[key] = Prediction(
+            *key, latex, source, provenance, function, errors, regime, curve
+        )
         return function
 
     return register

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar, overload
 
 from recall_claims.model.cell import Cell
@@ -70,6 +71,7 @@ class On:
 
     law: Callable[..., Any]
     arguments: Callable[[Cell], tuple[tuple[Any, ...], dict[str, Any]]]
+    likewise: Callable[[Callable[..., Any]], On]
 
     def __call__(self, cell: Cell) -> Any:
         positional, named = self.arguments(cell)
@@ -82,6 +84,12 @@ class On:
     def entry(self) -> Prediction | None:
         """The formula's entry in the registry of predictions, or None."""
         return registered(self.law)
+
+    @property
+    def curve(self) -> On | None:
+        """The law that crosses its target at the predicted critical value, or None."""
+        law = self.entry and self.entry.curve
+        return self.likewise(law) if law else None
 
 
 @overload
@@ -101,7 +109,7 @@ def on(problem: Any, law: Callable[..., Any] | None = None, /, **fixed: Any) -> 
     2.0
     """
     if law is not None:
-        return On(law, lambda cell: ((problem.of(cell),), fixed))
+        return On(law, lambda cell: ((problem.of(cell),), fixed), partial(on, problem, **fixed))
     taken = inspect.signature(problem).parameters
     everything = any(p.kind is p.VAR_KEYWORD for p in taken.values())
 
@@ -109,4 +117,4 @@ def on(problem: Any, law: Callable[..., Any] | None = None, /, **fixed: Any) -> 
         given = {name: value for name, value in cell.items() if everything or name in taken}
         return (), {**given, **fixed}
 
-    return On(problem, named)
+    return On(problem, named, partial(on, **fixed))

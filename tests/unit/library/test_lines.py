@@ -10,7 +10,7 @@ import recall_claims as rc
 from recall_claims import lines
 from recall_reports.record import CellRow
 from recall_reports.record.values import Line
-from tests.every_claim import imported
+from tests.every_claim import imported, lowest
 from tests.figures import _record
 from tests.unit.library import made
 
@@ -98,6 +98,22 @@ def test_a_curve_ends_where_the_regime_does() -> None:
     [line] = lines.lines(claim, {}, cells, rows)
     assert line.xs[0] == 50
     assert 200 <= line.xs[-1] <= 209
+
+
+def test_a_curve_crosses_its_target_in_the_region_of_its_claim() -> None:
+    found = []
+    for claim in imported().values():
+        rule, curve, predict = claim.rule, claim.curve, claim.predict
+        if curve is None or predict is None or not isinstance(rule, rc.CriticalLocation):
+            continue
+        assert isinstance(rule.target, float)
+        cell = lowest(claim)[0]
+        ends = [float(predict(cell)) * end for end in (rule.region.low, rule.region.high)]
+        sizes = [math.floor(ends[0]), math.ceil(ends[1])]
+        low, high = (float(curve(cell.replace(**{rule.scan: size}))) for size in sizes)
+        assert min(low, high) < rule.target < max(low, high), claim.id
+        found.append(claim.id)
+    assert len(found) >= 25
 
 
 def test_the_record_holds_the_curves_of_the_code() -> None:
