@@ -20,7 +20,7 @@ import jinja2
 from recall_claims import parse
 from recall_claims.model.errors import LedgerError, SimulationError
 from recall_claims.model.papers import papers
-from recall_reports.record.errors import ReportError
+from recall_reports.record.files import ReportError
 from recall_reports.record.spelling import CommandLine, meant, meant_in
 from recall_reports.record.text import clean
 

@@ -13,8 +13,7 @@ from rich.console import Console
 from recall_reports import diff
 from recall_reports.markdown import escaped
 from recall_reports.record import schema
-from recall_reports.record.errors import ReportError
-from recall_reports.record.files import load
+from recall_reports.record.files import ReportError, load
 from recall_reports.record.spelling import CommandLine
 from recall_reports.record.text import line
 from recall_reports.terminal import print_verdicts

@@ -2,6 +2,7 @@
 
 import html
 import re
+from functools import lru_cache
 from itertools import zip_longest
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -38,6 +39,7 @@ VALUE = re.compile(r"[a-z -]+|(?:\d?(?:\.\d+)?(?:em|ex|pt|px)?(?: |$))+")
 """Words, or short positive lengths, so that a formula cannot cover other text."""
 
 
+@lru_cache(maxsize=1024)
 def mathml(latex: str, *, block: bool = True) -> Markup:
     """MathML of a formula, readable without script; the LaTeX as code if conversion fails.
 

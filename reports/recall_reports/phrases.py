@@ -1,5 +1,6 @@
 """The phrases, symbols and numbers that all reports share, so that no two of them disagree."""
 
+import html
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +12,14 @@ from recall_reports.record.values import Verdict
 SYMBOL = re.compile(r"[b-z](?![a-z])")
 """The start of a text whose first letter names a quantity and is not an article."""
 
-WORDS = re.compile(r"\\(?:mathrm|operatorname|text)\{[^}]*\}|\\[a-zA-Z]+|_\{[a-z]{2,}\}|\bd[a-z]\b")
+WORDS = re.compile(r"\\(?:mathrm|mathbf|operatorname|text)\{[^}]*\}|\bd[a-z]\b")
 """Pattern of LaTeX with letters that denote no quantity."""
 
-INDEXED = re.compile(r"\b([A-Z])_(\d)")
-"""Pattern of LaTeX with a letter that has a number."""
+LETTER = re.compile(
+    r"(?P<base>(?:\\(?:bar|hat)\b ?\{?)?(?:\\[a-zA-Z]+|[a-zA-Z]))"
+    r"(?:_(?:\{[^{}]*\}|\\[a-zA-Z]+|.))?(?:'|\^\*)?"
+)
+"""Pattern of a letter in LaTeX, with its accent, its index, and a prime or star."""
 
 AS_EXPECTED = "false, as expected"
 """The state of a claim that was expected to be refuted, and is."""
@@ -302,16 +306,34 @@ def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:
     return ", ".join(f"{symbol(name, symbols)} = {setting(params[name])}" for name in names)
 
 
-def letters(claim: ClaimRow) -> str:
-    """The parameters whose letters are in a claim's formula: `V vocabulary size, L length`."""
-    found = set(WORDS.sub(" ", claim.latex or ""))
+def letters(claim: ClaimRow, others: Mapping[str, str]) -> str:
+    """The parameters whose letters are in a claim's formula: `V vocabulary size, L length`.
+
+    Then come the `others`, which are LaTeX, with what they mean.
+    """
+    marks = list(LETTER.finditer(WORDS.sub(" ", claim.latex)))
+    found = {_plain(text) for mark in marks for text in (mark[0], mark["base"])}
     named: dict[str, list[str]] = {}
     for name, letter in claim.symbols.items():
-        named.setdefault(letter, []).append(in_words(name))
+        if not claim.cells or name in claim.cells[0].params:
+            named.setdefault(letter, []).append(in_words(name))
     if claim.plot is not None and claim.plot.words:
         named = {letter: [words] for letter, words in claim.plot.words.items()}
-        found |= {f"{letter}{index}" for letter, index in INDEXED.findall(claim.latex or "")}
-    return ", ".join(f"{at} {' or '.join(names)}" for at, names in named.items() if at in found)
+    told = {_plain(at): f"{at} {' or '.join(names)}" for at, names in named.items()}
+    told = {plain: text for plain, text in told.items() if plain in found}
+    used = {mark[0] for mark in marks}
+    more = {at: text for at, text in others.items() if at in used and _plain(at) not in told}
+    return ", ".join([*told.values(), *(f"${at}$ {text}" for at, text in more.items())])
+
+
+def _plain(letter: str) -> str:
+    r"""A letter as Unicode without its index's mark: `\alpha_0` and `α₀` alike.
+
+    >>> _plain(r"\alpha_0"), _plain("α₀")
+    ('α0', 'α0')
+    """
+    text = re.sub(r"\\([a-z]+)", r"&\1;", letter).translate(str.maketrans("₀ₕ", "0h", "_{}"))
+    return html.unescape(text)
 
 
 def symbol(name: str, symbols: Mapping[str, str]) -> str:

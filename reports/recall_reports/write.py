@@ -7,7 +7,7 @@ from pathlib import Path
 from recall_reports import html, markdown
 from recall_reports.analyses import Analyses
 from recall_reports.record import Record, UsualRow, files
-from recall_reports.record.errors import ReportError
+from recall_reports.record.files import ReportError
 
 Paths = dict[str, Path]
 

@@ -24,8 +24,7 @@ from recall_claims.evidence.validate import fault
 from recall_claims.model.errors import LedgerError
 from recall_claims.model.region import Verdict
 from recall_reports import diff, formula, html, markdown
-from recall_reports.record.errors import ReportError
-from recall_reports.record.files import validated
+from recall_reports.record.files import ReportError, validated
 from recall_reports.record.text import clean
 from recall_reports.terminal import print_verdicts
 from tests.reports import sample

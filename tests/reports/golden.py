@@ -19,8 +19,7 @@ from recall_reports import diff, failure, figures, formula, hunted, opening, phr
 from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis
 from recall_reports.record import ClaimRow, ComponentRow, Range, Record
-from recall_reports.record.errors import ReportError
-from recall_reports.record.files import validated
+from recall_reports.record.files import ReportError, validated
 from recall_reports.record.values import Verdict
 from recall_reports.terminal import print_verdicts
 from tests.reports import builders, sample

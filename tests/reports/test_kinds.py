@@ -1,11 +1,13 @@
 """Rules for every picture and title of the suite's record, and the figures that open its page."""
 
 from collections import Counter
+from importlib import import_module
 from xml.etree import ElementTree
 
 import pytest
 from msgspec.structs import replace
 
+from recall_claims.model.papers import papers
 from recall_reports import html, phrases, plots
 from recall_reports.analyses import Analyses
 from recall_reports.figures import finding as figure_of
@@ -39,9 +41,21 @@ def test_no_axis_is_named_observed(baseline: Record) -> None:
 def test_letters_of_a_formula_and_of_an_axis_are_spelt_out(baseline: Record) -> None:
     claims = {claim.id: claim for claim in baseline.claims}
     product = claims["A.gradient-product"]
-    assert phrases.letters(product) == "V vocabulary size, L length, N samples, d dimension"
-    assert phrases.letters(claims["A.accuracy"]) == "V vocabulary size, N samples"
+    assert phrases.letters(product, {}) == "V vocabulary size, L length, N samples, d dimension"
+    assert phrases.letters(claims["A.accuracy"], {}) == "V vocabulary size, N samples"
+    assert phrases.letters(claims["B.relu-memory-capacity"], {}) == "d dimension, m width"
+    others = {r"\tau": "trigger", "s_0": "unit", "s": "score", r"\tau_\phi": "deviation"}
+    told = phrases.letters(claims["A.trigger-signal"], others)
+    assert told.endswith(r"d dimension, $\tau$ trigger, $s_0$ unit")
     assert phrases.axis("dim", product.symbols) == "dimension d"
+
+
+def test_letters_of_a_papers_file_are_in_formulas_of_its_claims(baseline: Record) -> None:
+    import_module("claims.papers")
+    for paper in papers().values():
+        formulas = [c.latex for c in baseline.claims if c.source.paper == paper.key]
+        found = {mark[0] for latex in formulas for mark in phrases.LETTER.finditer(latex)}
+        assert not paper.letters.keys() - found
 
 
 def test_all_claims_stand_on_one_axis() -> None:
@@ -67,6 +81,16 @@ def test_every_series_of_a_collapse_is_drawn(baseline: Record) -> None:
         chart = Chart()
         paint(chart, claim, plot)
         assert len([mark for mark in chart.marks if mark.kind == "dots" and mark.xs]) == 4
+
+
+def test_a_region_without_the_law_is_drawn_beside_it(baseline: Record) -> None:
+    for name, count in (("A.gradient-product", 8), ("A.critical-samples", 0)):
+        claim = next(claim for claim in baseline.claims if claim.id == name)
+        dotted = [x for mark in drawn(claim).marks if mark.style == curve.ALLOWED for x in mark.xs]
+        assert len(dotted) == count
+        for cell in claim.cells if count else []:
+            assert cell.critical is not None
+            assert {0.8 * cell.critical, 0.98 * cell.critical} <= {*dotted}
 
 
 def test_no_two_claims_share_a_title(baseline: Record) -> None:
@@ -142,7 +166,7 @@ def test_a_map_stands_on_what_theory_predicts_and_its_letters_have_a_key(baselin
     whole, *planes = plots.panels(claim)
     assert len(planes) == len(plot.tiles) > 1
     assert "measured T trigger direction" in whole.svg
-    assert "C2 informative slots" in phrases.letters(claim)
+    assert "C2 informative slots" in phrases.letters(claim, {})
     for tiles in plot.tiles:
         chart = Chart()
         phase_map.paint(chart, claim, plot, plane=tiles)

@@ -17,8 +17,7 @@ from recall_reports import html, markdown
 from recall_reports.__main__ import main
 from recall_reports.record import Range, Record, certificates
 from recall_reports.record.certificates import Certificate, Certificates
-from recall_reports.record.errors import ReportError
-from recall_reports.record.files import dump, load, validated
+from recall_reports.record.files import ReportError, dump, load, validated
 from recall_reports.write import render, write
 from tests.reports import sample
 

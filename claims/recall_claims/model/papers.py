@@ -22,6 +22,7 @@ class Paper:
         authors: empty, like `identifier`, for a group, whose statements name their own works.
         summary: in plain words; paragraphs after the first have formulas, and are folded away.
         share: part of a run's error budget that belongs to the paper, in (0, 1].
+        letters: what other letters of formulas mean, by their LaTeX.
         names: what short names mean that its claims predict, such as letters of noise terms.
         slots: number of claims among which the share is divided, fixed in advance.
         figures: what the report draws at its top, if the claims are in it.
@@ -37,6 +38,7 @@ class Paper:
     slots: int
     statements: tuple[Statement, ...]
     symbols: Mapping[str, str]
+    letters: Mapping[str, str]
     names: Mapping[str, str]
     figures: tuple[Figure, ...]
     file: Path = field(compare=False)
@@ -115,6 +117,7 @@ class _File(Struct):
     summary: str = ""
     works: dict[str, _Work] = {}
     symbols: dict[str, str] = {}
+    letters: dict[str, str] = {}
     names: dict[str, str] = {}
     figures: list[Figure] = []
 
@@ -151,6 +154,7 @@ def _read(path: Path) -> Paper:
             Statement(**asdict(one) | {"work": works.get(one.work)}) for one in data.statements
         ),
         symbols=data.symbols,
+        letters=data.letters,
         names=data.names,
         figures=tuple(data.figures),
         file=path,

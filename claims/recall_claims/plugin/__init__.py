@@ -33,7 +33,7 @@ from recall_claims.plugin.report import put_aside
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, summary, terminal
 from recall_reports.record import ClaimRow
-from recall_reports.record.errors import ReportError
+from recall_reports.record.files import ReportError
 from recall_reports.record.spelling import meant_in
 from recall_reports.record.text import clean, cleaned
 

@@ -21,8 +21,7 @@ from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import versions
 from recall_claims.model.cell import Cell
 from recall_reports.record import ClaimRow
-from recall_reports.record.errors import ReportError
-from recall_reports.record.files import load
+from recall_reports.record.files import ReportError, load
 
 MINUTE = 60.0
 """Seconds between two lines about the progress, where there is no terminal."""

@@ -17,7 +17,7 @@ from recall_claims.evidence.ledger_file import refuse_old
 from recall_claims.model.budget import DEFAULT, Budget
 from recall_claims.model.errors import LedgerError
 from recall_reports.record import files, spelling
-from recall_reports.record.errors import ReportError
+from recall_reports.record.files import ReportError
 
 ABOUT = """claims, theory verified by experiment
   SUPPORTED     passed: the bounds are inside the region, and every control is refuted

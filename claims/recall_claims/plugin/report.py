@@ -21,8 +21,7 @@ from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import find
 from recall_reports import phrases
 from recall_reports.record import ClaimRow, Record
-from recall_reports.record.errors import ReportError
-from recall_reports.record.files import load
+from recall_reports.record.files import ReportError, load
 
 LIMIT = "time: "
 """First word of the reason why a time limit stops a claim."""

@@ -70,5 +70,8 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, control: str | None) -> 
     under = "predicted critical value" if control is None else f"critical value under {control}"
     chart.x.label = f"{phrases.symbol(x, claim.symbols)} / {under}"
     if control is None:
-        return "The same, in units of the predicted critical value: under the theory one curve."
+        return (
+            "The same, in units of the predicted critical value: if that is right, all series lie "
+            "together."
+        )
     return f"The same, in units of what the wrong theory {control} predicts."

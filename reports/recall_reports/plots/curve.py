@@ -25,6 +25,7 @@ from recall_reports.plots.series import (
 from recall_reports.record import CellRow, ClaimRow
 from recall_reports.record.values import Plot
 
+ALLOWED = "critical dash1"
 Heights = list[tuple[CellRow, float]]  # cells with the value at which each is drawn
 
 
@@ -87,7 +88,9 @@ def _critical_values(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x:
     known = any(values for _, values in found)
     lines = "Vertical lines: predicted critical values." if known else ""
     shaded = [_brackets(chart, claim, group, x) for group in groups]
-    return f"{lines} Shaded: where each crossing is shown to be." if any(shaded) else lines
+    lines += " Shaded: where each crossing is shown to be." if any(shaded) else ""
+    allowed = any(mark.style == ALLOWED for mark in chart.marks)
+    return lines + " Dotted: the ends of the region." * allowed
 
 
 def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> int:
@@ -109,6 +112,10 @@ def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> int:
         if left < right:
             chart.add(Mark("band", group.colour, [left, right]))
             drawn += 1
+        ends = component.region.ends
+        if ends[0] > 1 or ends[1] < 1:  # the law itself is outside
+            xs = [end * unit for end in ends if 0 < end < math.inf]
+            chart.add(Mark("upright", group.colour, xs, style=ALLOWED))
     return drawn
 
 

@@ -135,10 +135,10 @@ def _names(
     }
     drawn = [spot for curve in curves.values() for spot in naming.along(curve)]
     drawn += [
-        (across(x), up(end))
+        spot
         for mark in chart.marks
         for x, ends in zip(mark.xs, mark.whiskers, strict=False)
-        for end in ends
+        for spot in naming.along([(across(x), up(end)) for end in ends])
     ]
     named = [mark for mark in chart.marks if mark.name and id(mark) in curves]
     named.sort(key=lambda mark: mark.colour == MUTED)  # wrong theories last

@@ -270,7 +270,8 @@ class Statement(Struct, kw_only=True):
 class PaperRow(Struct, kw_only=True):
     """A paper whose statements are put to the test, and figures of what was found.
 
-    The first paragraph of `summary` is in plain words; those after it have formulas.
+    The first paragraph of `summary` is in plain words; those after it have formulas. `letters` of
+    these and of claims are LaTeX, with what they mean.
     """
 
     key: Name
@@ -278,6 +279,7 @@ class PaperRow(Struct, kw_only=True):
     authors: str = ""
     identifier: str = ""
     summary: str = ""
+    letters: dict[str, str] = {}
     statements: list[Statement] = []
     figures: list[Figure] = []
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from recall_reports.record import Probability
-from recall_reports.record.errors import ReportError
+from recall_reports.record.files import ReportError
 
 FILE = "certificates.json"
 

@@ -10,8 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from recall_reports.record import VERSION, Record
-from recall_reports.record.errors import ReportError
 from recall_reports.record.text import clean, cleaned
+
+
+class ReportError(Exception):
+    """An unusable record or report file; names the file, the cause and a remedy."""
+
 
 MARKS = {
     "report.json": b'"schema": "recall-claims/',
