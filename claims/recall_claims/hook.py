@@ -4,5 +4,5 @@ import pytest
 
 
 def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Load the plugin, once for all folders."""
+    """Load the plugin once for all folders."""
     pluginmanager.import_plugin("recall_claims.plugin")

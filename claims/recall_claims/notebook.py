@@ -30,7 +30,7 @@ class Judged:
     paper: record.PaperRow = field(repr=False)
 
     def _repr_html_(self) -> str:
-        """Render the claim's part of the report, in a frame that confines its styles."""
+        """Render the claim's part of the report, in a frame so that its styles stay inside."""
         return html.framed(self.claim, self.paper)
 
 
@@ -40,18 +40,18 @@ def run(
     """Simulate and judge one claim on the CPU, as `pytest` does, and return its row of the record.
 
     Args:
-        claim: as it is imported from its file, such as
-            ``from claims.attention.test_signal import trigger_score``, once its papers are added,
-            which a conftest.py does in pytest, and here ``import claims.papers``.
+        claim: a claim, imported from its file, such as
+            ``from claims.attention.test_signal import trigger_score``. First add its papers, here
+            by ``import claims.papers``; in pytest, a conftest.py does this.
         tier: "smoke", "standard" or "full".
-        seed: of the suite.
-        ledger: where evidence is kept and looked for. A claim that is written in a notebook draws
-            fresh evidence each time, since nothing says which cells its evidence depends on.
+        seed: the suite's seed.
+        ledger: ledger to read evidence from and keep it in. A claim written in a notebook draws
+            fresh evidence each time, since nothing shows which code its evidence depends on.
 
     Raises:
         ClaimError: the claim is written wrongly, or does not run in the tier or on a CPU.
         ValueError: the seed is negative or too long.
-        SimulationError, LedgerError: as of a run of pytest.
+        SimulationError, LedgerError: as in a run of pytest.
     """
     check(claim, [tier])
     settings = Settings(tier=tier, seed=parse.seed(str(seed), "seed="))

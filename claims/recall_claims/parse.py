@@ -1,6 +1,6 @@
-"""Seeds, devices, durations and error budgets as people write them.
+"""Read seeds, devices, durations and error budgets as people write them.
 
-Each raises ValueError for a value that makes no sense, and names the option.
+Each function raises ValueError for a senseless value, and names the option.
 """
 
 import re
@@ -10,11 +10,11 @@ from recall_claims.model.budget import Budget
 
 LONGEST_TIME = 10 * 365 * 24 * 3600
 MOST_DIGITS = 18
-"""Longest accepted seed, in digits, so that it fits into 64 bits."""
+"""Largest number of digits of a seed, so that it fits into 64 bits."""
 
 
 def seed(text: str, option: str = "--seed") -> int:
-    """The suite's seed, or a fresh one; `option` names its source in errors."""
+    """Read the suite's seed, or make a fresh one; errors name `option`."""
     if text == "fresh":
         return secrets.randbits(32)
     if not re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", text):
@@ -26,7 +26,7 @@ def seed(text: str, option: str = "--seed") -> int:
 
 
 def budget(text: str) -> Budget:
-    """The error budget of a run."""
+    """Read a run's error budget."""
     try:
         return Budget(float(text))
     except ValueError as error:
@@ -35,11 +35,11 @@ def budget(text: str) -> Budget:
 
 
 def device(text: str, *, local: bool) -> str:
-    """A torch device, which must exist here if blocks run on this machine (`local`)."""
+    """Read a torch device, which must exist here if blocks run on this machine (`local`)."""
     if text == "cpu":
         return text
     try:
-        import torch  # which a suite on numpy alone does without
+        import torch  # a suite on numpy alone needs none
     except ModuleNotFoundError as error:
         raise ValueError(f"--device {text!r} needs torch; install it, or use cpu") from error
     try:
@@ -57,7 +57,7 @@ def device(text: str, *, local: bool) -> str:
 
 
 def duration(text: str, option: str) -> float:
-    """Seconds of an option's value such as 90s, 10m or 1h."""
+    """Convert an option's value such as 90s, 10m or 1h to seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
     seconds = float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0.0
     if not 0 < seconds <= LONGEST_TIME:

@@ -1,4 +1,4 @@
-"""Make the record that reports are built from, out of claims and their outcomes."""
+"""Make a record, the input of reports, from claims and their outcomes."""
 
 import dataclasses
 import math
@@ -29,14 +29,14 @@ from recall_reports.record.certificates import Certificates
 from recall_reports.record.values import Verdict
 
 DRAWN = 100
-"""Number of random points that estimate the share of a regime that its condition leaves."""
+"""Number of random points to estimate the share of a regime that a hunt would simulate."""
 LISTED = 8
-"""Values of a parameter that a record lists one by one."""
+"""Largest number of a parameter's values that a record lists one by one."""
 PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")
 
 
 class PaperEntry(Struct):
-    """A paper and its part of the error budget, as read by one process."""
+    """A paper and its part of the error budget."""
 
     paper: record.PaperRow
     budget: record.PaperBudget
@@ -45,7 +45,7 @@ class PaperEntry(Struct):
 def decided(
     outcome: Outcome, file: str, certificates: Certificates | None = None
 ) -> record.ClaimRow:
-    """The record of a claim that ran to a verdict, with its certificate if it has one."""
+    """Make the record of a claim that ran to a verdict, with its certificate if it has one."""
     claim, decision, settings = outcome.claim, outcome.decision, outcome.settings
     found = _declared(claim, settings, file)
     found.state = "DECIDED"
@@ -54,7 +54,7 @@ def decided(
     found.resolution = decision.resolution
     if decision.verdict is Verdict.INCONCLUSIVE:
         found.reason = decision.doubt or replay.heavy(claim, outcome.evidence)
-    # A certificate is about the alpha of the usual budget.
+    # A certificate is for the alpha of the usual budget.
     if certificates is not None and settings.budget.probability <= DEFAULT:
         certificate = certificates.of(claim.id, settings.tier, outcome.registration)
         found.certificate = None if certificate is None else certificate.refutes
@@ -98,14 +98,14 @@ def undecided(
     reason: str,
     outcome: Literal["failed", "skipped"],
 ) -> record.ClaimRow:
-    """The record of a claim that did not run or broke."""
+    """Make the record of a claim that did not run, or failed with an error."""
     found = _declared(claim, settings, file)
     found.state, found.reason, found.outcome = state, reason, outcome
     return found
 
 
 def overturn(found: record.ClaimRow, parts: Sequence[Component]) -> None:
-    """Make a claim's record REFUTED by a violation, whose components come first."""
+    """Make a claim's record REFUTED by a violation, and put the violation's components first."""
     found.components = [*map(component, parts), *found.components]
     found.headline = 0
     found.verdict = said(Verdict.REFUTED, exploratory=found.exploratory)
@@ -113,13 +113,13 @@ def overturn(found: record.ClaimRow, parts: Sequence[Component]) -> None:
 
 
 def said(verdict: Verdict, *, exploratory: bool) -> record.ClaimVerdict:
-    """The word for a verdict; an exploratory claim's result survives or breaks."""
+    """Return the word for a verdict; an exploratory claim's result survives or breaks."""
     words = record.EXPLORATORY if exploratory else record.ON_THEOREMS
     return words[list(Verdict).index(verdict)]
 
 
 def passes(claim: Claim, verdict: Verdict) -> bool:
-    """Whether pytest passes the claim: the verdict is as expected, or it is exploratory."""
+    """Whether pytest passes the claim: its verdict is as expected, or the claim is exploratory."""
     return claim.exploratory or verdict == claim.expected
 
 
@@ -135,13 +135,13 @@ def suite(
     command: str,
     commit: str | None,
 ) -> record.Record:
-    """The whole record: how the run was made, the papers, derivations and claims."""
+    """Make the whole record: settings of the run, papers, derivations and claims."""
     parts = {key: entry.budget for key, entry in papers.items()}
     modules = {claim.source.module for claim in claims if claim.source.module}
     machine, torch = f"{platform.system()} {os.uname().machine}", loaded_torch()
     hardware: dict[str, int | str] = {"cores": cores(), "machine": machine}
     if settings.device.startswith("cuda") and torch and torch.cuda.is_available():
-        hardware["gpu"] = torch.cuda.get_device_name(settings.device)  # else it is the workers'
+        hardware["gpu"] = torch.cuda.get_device_name(settings.device)  # else the workers'
     return record.Record(
         suite=record.Suite(
             seed=settings.seed,
@@ -188,7 +188,7 @@ def suite(
 
 
 def paper(claim: Claim, budget: Budget) -> PaperEntry:
-    """The paper that a claim is about, and its part of the error budget."""
+    """Make the entry of a claim's paper, with its part of the error budget."""
     paper = papers()[claim.source.paper]
     return PaperEntry(
         convert(paper, record.PaperRow, from_attributes=True),
@@ -197,12 +197,12 @@ def paper(claim: Claim, budget: Budget) -> PaperEntry:
 
 
 def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
-    """Return the row of a claim before it is run."""
+    """Make the row of a claim before it runs."""
     device = f" --device {settings.device}" * (settings.device != "cpu")
     looks = claim.looks(settings.tier)
     source = convert(claim.source, record.SourceRow, from_attributes=True)
     source.module = claim.entry.module if claim.entry else None
-    listed = getattr(claim.cells, "listed", True)  # else its grid broke down, or time is over
+    listed = getattr(claim.cells, "listed", True)  # else the grid failed, or time is up
     return record.ClaimRow(
         id=claim.id,
         title=claim.title,
@@ -239,7 +239,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
 
 
 def _in_words(claim: Claim) -> dict[str, str]:
-    """Name the parts of a declaration, the same in every tier, that no other field records."""
+    """Put in words the declared parts, the same in every tier, that have no other field."""
     ends = (f"{tier} {first} to {last}" for tier, (first, last) in claim.replicates.items())
     found = {"dtype": str(claim.dtype), "replicates": ", ".join(ends)}
     for field in dataclasses.fields(claim.rule):
@@ -256,11 +256,11 @@ def _in_words(claim: Claim) -> dict[str, str]:
 
 
 def _searched(claim: Claim, regime: Regime) -> int:
-    """Count the points, of some drawn from the ranges of a regime, that a hunt would simulate."""
+    """Count how many of DRAWN random points of a regime a hunt would simulate."""
     draw, count = random.Random(0), 0
     for _ in range(DRAWN):
         point = Cell(**{n: draw.choice(v.steps) for n, v in sorted(regime.ranges.items())})
-        with suppress(Exception):  # of an author's condition, which a check of the claim reports
+        with suppress(Exception):  # `check` reports errors of the condition
             count += claim.searchable(point)
     return count
 
@@ -307,7 +307,7 @@ def _cell(
 
 
 def component(found: Component) -> record.ComponentRow:
-    """The record of one component."""
+    """Make the record of a component."""
     return record.ComponentRow(
         name=found.name,
         params={k: getattr(v, "item", lambda v=v: v)() for k, v in found.params.items()},
@@ -333,7 +333,7 @@ def _control(control: Control, parts: Sequence[Component]) -> record.ControlRow:
 
 
 def _plain(value: Any) -> float | str | None:
-    """A number or a name: the first of several, and None for a law."""
+    """Return a number or a name: the first of several, and None for a law."""
     if isinstance(value, Mapping):
         return _plain(next(iter(value.values())))
     if callable(value):

@@ -1,4 +1,4 @@
-"""The background of maps: which name is predicted where, over the plane of two parameters."""
+"""The background of maps: the predicted name at each place in the plane of two parameters."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from recall_claims.judge.rules import Predict
 from recall_claims.model.cell import Cell
 from recall_reports.record.values import Tiles
 
-ACROSS, UP = 33, 25  # places where a name is asked for, at most
-COARSE = 8  # places from corner to corner of a patch that is filled if its corners agree
-BEYOND = 1.25  # times the largest and the least value, up to which a plane reaches
-FEWEST = 3  # places of cells that a plane has
-MOST = 3  # planes of a plot
+ACROSS, UP = 33, 25  # largest number of places on each axis
+COARSE = 8  # largest side of a patch, in places, that is filled if its corners agree
+BEYOND = 1.25  # factor by which a plane reaches beyond the cells
+FEWEST = 3  # least number of cells' places in a plane
+MOST = 3  # largest number of planes in a plot
 
 
 def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
-    """Work out what a claim's map predicts between its cells, where most of them share all else.
+    """Work out the names that a claim's map predicts between its cells, for its fullest planes.
 
-    There is none where a prediction is no name, an axis no positive number, or plot and cells lack
-    any of these.
+    There are no tiles if predictions are not names, parameters of the axes are not positive
+    numbers, or the plot or the cells lack these.
     """
     plot, predict = claim.plot, claim.predict
     if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:
@@ -50,7 +50,7 @@ def _positive(value: Any) -> bool:
 
 
 def _telling(predict: Predict, cells: Sequence[Cell], axes: set[str]) -> list[str]:
-    """The parameters, apart from the axes, of which the prediction of some cell takes notice."""
+    """Return the parameters, except the axes, that change the prediction of some cell."""
     found = []
     right = {cell: _name(predict, cell) for cell in cells}
     for name in sorted(set(cells[0]) - axes):
@@ -65,7 +65,7 @@ def _telling(predict: Predict, cells: Sequence[Cell], axes: set[str]) -> list[st
 
 
 def _name(predict: Predict, cell: Cell) -> str | None:
-    """The name that is predicted; None where it is none, or the formula breaks down."""
+    """Return the predicted name; None if the prediction is no name, or the formula fails."""
     try:
         found = predict(cell)
     except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError, AssertionError):
@@ -74,7 +74,7 @@ def _name(predict: Predict, cell: Cell) -> str | None:
 
 
 def _places(values: Sequence[float], number: int) -> list[float]:
-    """Values in even ratios over all of these and a little beyond; whole ones where these are."""
+    """Return values in even ratios from below all of these to above; whole if these are."""
     low, high = math.log(min(values) / BEYOND), math.log(max(values) * BEYOND)
     found = [math.exp(low + i / (number - 1) * (high - low)) for i in range(number)]
     if all(isinstance(value, int) for value in values):
@@ -83,7 +83,7 @@ def _places(values: Sequence[float], number: int) -> list[float]:
 
 
 def plane(predict: Predict, cell: Cell, axes: dict[str, list[float]], telling: list[str]) -> Tiles:
-    """Name what is predicted over the places of two axes, for cells with these parameters alike."""
+    """Predict names over the places of two axes, for cells that share the parameters `telling`."""
     (x, xs), (y, ys) = axes.items()
     known: dict[tuple[int, int], str | None] = {}
 
@@ -124,7 +124,7 @@ def _like(known: Any, value: float) -> Any:
 
 
 def _edges(places: Iterable[float]) -> list[float]:
-    """The ends of tiles around places: half way, in ratios."""
+    """Return the ends of tiles around places: half way between neighbours, in ratios."""
     logs = [math.log(place) for place in places]
     inner = [(one + other) / 2 for one, other in pairwise(logs)]
     ends = [2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]] if inner else [*logs, *logs]

@@ -1,4 +1,4 @@
-"""Look at the report of a run, render it again, or compare two."""
+"""Show the report of a run, render it again, or compare two reports."""
 
 import argparse
 import gc
@@ -82,5 +82,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    gc.disable()  # a tenth of the time of a page, after which the process ends
+    gc.disable()  # saves a tenth of a page's time; the process ends soon
     sys.exit(main())

@@ -1,6 +1,6 @@
-"""The usual analyses of a record, next to its verdicts: what they say, and where they disagree.
+"""The usual analyses of a record, in words, and where they disagree with its verdicts.
 
-A record keeps them. If it has none of a claim, they are made on the spot.
+A record keeps the analyses. If a claim's are missing, this module makes them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from recall_reports.record import ClaimRow, ComponentRow, Range, Usual, UsualRow
 from recall_reports.record.values import Verdict
 
 MISSES = 0.05
-"""Level of the tests, adjusted for all of a run."""
+"""Level of the tests, adjusted for all tests of a run."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Tested:
 
     @property
     def disagrees(self) -> bool:
-        """Whether the interval contradicts the verdict: outside a supported region, or inside a
-        refuted one.
+        """Whether the interval contradicts the verdict: it is outside a supported region, or inside
+        a refuted region.
         """
         low, high = self.component.region.ends
         left, right = self.usual.ends.ends
@@ -38,12 +38,12 @@ class Tested:
 
     @property
     def text(self) -> str:
-        """The estimate with its interval."""
+        """The estimate with its interval, as text."""
         return figures.with_interval(self.usual.estimate, self.usual.ends)
 
     @property
     def disagreement(self) -> str:
-        """Say where the usual interval lies, against the verdict."""
+        """Say where the usual interval lies, and what the verdict is."""
         verdict, where = self.component.verdict, "outside"
         if verdict is Verdict.REFUTED:
             where = "inside"
@@ -59,8 +59,8 @@ class Analyses:
     """The usual analysis of every component of the claims of a run.
 
     Args:
-        claims: of the run.
-        stored: analyses that its record has, by claim.
+        claims: claims of the run.
+        stored: analyses in the record, by claim.
     """
 
     def __init__(
@@ -71,16 +71,16 @@ class Analyses:
         self._cells = {name: row.cells for name, row in (stored or {}).items()}
 
     def of(self, claim: ClaimRow) -> Sequence[Usual | None]:
-        """The analyses of a claim's components; None where there is no usual one."""
+        """Return the analysis of each component of a claim; None if none is usual."""
         found = self._components.get(claim.id, [])
         if len(found) != len(claim.components):
-            from recall_reports import usual  # what it loads takes longer than a page
+            from recall_reports import usual  # slower to import than a page is to make
 
             found = self._components[claim.id] = usual.components(claim)
         return found
 
     def bars(self, claim: ClaimRow) -> Sequence[Range | None]:
-        """The 95% intervals of what a claim's cells observed; None where an error is lost."""
+        """Return the 95% interval of each cell's observed value; None if its error is not known."""
         found = self._cells.get(claim.id, [])
         if len(found) != len(claim.cells):
             from recall_reports import usual  # as above
@@ -103,7 +103,7 @@ class Analyses:
         return [Tested(*pair, p) for pair, p in zip(pairs, adjusted, strict=True)]
 
     def said(self, claim: ClaimRow) -> list[str]:
-        """The analyses as text, empty without any."""
+        """Return a claim's analyses as text, empty without any."""
         found = self.of(claim)
         none = ("no usual interval" if claim.rule.locates else "–") if any(found) else ""
         return [
@@ -111,16 +111,16 @@ class Analyses:
         ]
 
     def headline(self, claim: ClaimRow) -> str:
-        """The text of the component that tables show for the claim; a dash for none."""
+        """Return the text of the component that tables show for the claim; a dash for none."""
         return (self.said(claim)[claim.headline] if claim.components else "") or "–"
 
     def ends(self, claim: ClaimRow) -> list[Range | None]:
-        """The intervals of a claim's components."""
+        """Return the intervals of a claim's components."""
         return [None if found is None else found.ends for found in self.of(claim)]
 
     @property
     def beyond(self) -> list[Tested]:
-        """The components that are shown outside their regions, by the adjusted p-values."""
+        """The components that adjusted p-values show to be outside their regions."""
         return [found for found in self.tested if found.adjusted < MISSES]
 
     @property

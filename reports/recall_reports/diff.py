@@ -3,9 +3,9 @@
 Every interval of a record misses with at most the probability that the record's error budget gives
 it. The interval of a difference goes from the new lower end less the old upper end to the new upper
 end less the old lower end. It misses with at most twice that probability, however the two runs
-depend on each other. A difference whose interval leaves out 0 is beyond chance. Two runs with one
-seed and tier see the same random numbers for a claim that was registered once for both. Any
-difference there comes from code or versions, or is the rounding of another processor.
+depend on each other. If this interval leaves out 0, the difference is beyond chance. With the same
+seed, tier and registration, two runs draw the same random numbers for a claim. Any difference then
+comes from code, versions, or the rounding of another processor.
 """
 
 import math
@@ -29,14 +29,14 @@ from recall_reports.record import ClaimRow, Range, Record
 from recall_reports.record.text import line
 
 ROUNDED, ROUNDED_REGION = 0.1, 0.01
-"""Shares of the distance to the ends of interval and region by which rounding may move an estimate:
-the rounding of other processors moves trained models by 0.08 of the former."""
+"""Largest moves of an estimate by rounding, as shares of its distances to the interval's and to the
+region's ends. Other processors' rounding moves trained models by 0.08 of the first distance."""
 PAIRS = 3
-"""Largest number of different edits of one kind to list one by one."""
+"""Largest number of different edits of a kind to list one by one."""
 SHOWN, BEFORE = 120, 20
-"""Number of characters to show of a long text, and of those before the first difference."""
+"""Number of characters to show of a long text, in all and before the first difference."""
 LONGEST_CELL, LONGEST = 300, 50_000
-"""Largest number of characters of a table's cell, and of a whole text; GitHub takes 65,536."""
+"""Largest number of characters of a table's cell, and of the whole; GitHub takes 65,536."""
 
 TEXTS = (
     *("expected", "explanation", "exploratory", "relaxes", "tiers", "from_pilot"),
@@ -45,11 +45,11 @@ TEXTS = (
 """Declared parts of a claim's record that are texts."""
 LISTED = {"controls": "controls", "statements": "statements", "declared": "declared parts"}
 LISTED_OF_TIER = {"regions": "components", "predictions": "cells"}
-"""Kinds of parts that are listed when they are added or removed, and their names."""
+"""Kinds of parts to list when some are added or removed, and their names."""
 
 
 class Kind(StrEnum):
-    """Kind of a change, the worst first, as a heading says it."""
+    """Kinds of changes as headings, the worst first."""
 
     LOST = "lost verdict"
     GONE = "no longer judged"
@@ -63,7 +63,7 @@ class Kind(StrEnum):
 
 
 class Change(NamedTuple):
-    """One difference, in words; `claim` may also be the run, a paper or a file."""
+    """A difference in words; `claim` may also be the run, a paper or a file."""
 
     kind: Kind
     claim: str
@@ -75,11 +75,11 @@ class Change(NamedTuple):
 def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]:
     """List all changes from `old` to `new`, lost verdicts first.
 
-    `files` changed as well. Those are listed that are not files of claims, or of whose claims
-    nothing else changed, for no figure shows their effect: conftest.py and data first.
+    `files` changed as well. A file is listed if no figure shows its effect: it is no file of
+    claims, or nothing else changed about its claims. The list begins with conftest.py and data.
 
-    Claims that either run left out (state NOT RUN) are compared only where both ran the same tier:
-    there, one that is no longer judged counts as such.
+    Claims that either run left out (state NOT RUN) are compared only if both runs had the same
+    tier: a claim that only the new run left out is gone.
     """
     before = {claim.id: claim for claim in old.claims}
     after = {claim.id: claim for claim in new.claims}
@@ -112,19 +112,19 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
 
 
 def lost(found: Iterable[Change]) -> bool:
-    """Whether a verdict was lost: the claim fails, is not judged, or is no longer supported."""
+    """Whether a verdict is lost: a claim now fails, is not judged, or is no longer supported."""
     return any(change.kind in (Kind.LOST, Kind.GONE) for change in found)
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """Sort files by risk: conftest.py, data, other code, prose."""
+    """Return a key to sort files by risk: conftest.py, data, other code, prose."""
     path = PurePosixPath(name)
     kinds = (path.name == "conftest.py", path.suffix not in (".py", ".md"), path.suffix == ".py")
     return (*kinds, True).index(True), name
 
 
 def _judged(was: ClaimRow, now: ClaimRow, same_tier: bool) -> Iterator[Change]:
-    """Compare two verdicts on a claim, and whether its declaration is the same."""
+    """Compare two verdicts on a claim, and the registrations of its declaration."""
     labels = phrases.label(was), phrases.label(now)
     if "NOT RUN" in (was.state, now.state):
         if same_tier and was.state != now.state:
@@ -140,9 +140,9 @@ def _judged(was: ClaimRow, now: ClaimRow, same_tier: bool) -> Iterator[Change]:
 
 
 def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool, versions: str) -> list[Change]:
-    """Name the component that moved most, in widths of the difference's interval, if any did.
+    """Name the component that moved most, in widths of the difference's interval, if any moved.
 
-    `versions`: which differ, if any do.
+    `versions`: the library versions that differ, as text.
     """
     before = {component.name: component for component in was.components}
     moves: list[tuple[float, Change]] = []
@@ -171,9 +171,9 @@ def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool, versions: str) -> lis
 
 
 def _edited(old: Record, new: Record) -> Iterator[Change]:
-    """Compare settings of the runs, and declarations of papers and claims that both have.
+    """Compare settings of the runs, and declarations of papers and claims that both runs have.
 
-    Of claims that were judged in another tier, only cells and components of the same name are.
+    Between two tiers, compare only cells and components with the same name.
     """
     before, after = _declared(old), _declared(new)
     listed = LISTED | (LISTED_OF_TIER if old.suite.tier == new.suite.tier else {})
@@ -185,7 +185,7 @@ def _edited(old: Record, new: Record) -> Iterator[Change]:
 
 
 def _declared(record: Record) -> dict[str, dict[str, dict[str, str]]]:
-    """List everything declared: by claim, paper or run, by kind, and by subject."""
+    """Map claims, papers and the run to kinds of declared parts, and these to texts by subject."""
     suite, budget = record.suite, record.suite.error_budget
     run = {"tier": suite.tier, "seed": suite.seed, "error budget": budget.probability}
     run["chains of imports"] = suite.independence.chains
@@ -225,11 +225,11 @@ def _of_claim(claim: ClaimRow) -> dict[str, dict[str, str]]:
 
 
 def _text(value: Any) -> str:
-    """Put a value in words; a prediction with the four digits that a registration has."""
+    """Put a value in words; a prediction with four digits, as in a registration."""
     if isinstance(value, Range):
         return f"[{', '.join(f'{end:.9g}' for end in value.ends)}]".replace("inf", "∞")
     if isinstance(value, float):
-        return f"{value * (1 + 1e-7):.4g}"  # no tie is left, which rounding errors would decide
+        return f"{value * (1 + 1e-7):.4g}"  # leaves no tie to rounding errors
     if isinstance(value, list | tuple):
         return ", ".join(value)
     return "" if value is None else phrases.setting(value)
@@ -240,7 +240,7 @@ def _edits(
 ) -> Iterator[tuple[str, str, str]]:
     """Compare texts of one kind by subject; merge equal edits, and show a few.
 
-    `listed`: what the texts are about, if it is an edit that some come or go.
+    `listed`: name of the subjects, if adding or removing subjects is an edit.
     """
     gone, added = ("; ".join(sorted(a.keys() - b.keys())) for a, b in ((old, new), (new, old)))
     if listed and (gone or added):
@@ -259,7 +259,7 @@ def _edits(
 
 
 def _apart(old: str, new: str) -> tuple[str, str]:
-    """Cut long texts to where they differ."""
+    """Cut long texts to the place where they differ."""
     if max(len(old), len(new)) > SHOWN:
         same = (a == b for a, b in zip(old, new, strict=False))
         start = max(0, [*same, False].index(False) - BEFORE)
@@ -287,7 +287,7 @@ def markdown(found: Sequence[Change]) -> str:
     for index, change in enumerate(found):
         texts = (change.kind, change.old, change.new, change.note)
         heading, *rest = (escaped(text[:LONGEST_CELL]) for text in texts)
-        # As code, an id such as www.example.org is no link; else it is neither id nor file.
+        # As code, an id such as www.example.org is no link; other texts are no ids or files.
         named = re.fullmatch(r"[\w./-]{1,200}", change.claim)
         claim = code(change.claim) if named else escaped(change.claim[:LONGEST_CELL])
         lines.append(f"| {' | '.join((heading, claim, *rest))} |")

@@ -12,19 +12,19 @@ GAP = {
     "share": "{:.1%} of the points",
 }
 NO_SAMPLING = "error"
-"""Scale of identities, which use nothing of the error budget."""
+"""Scale of identities, which use no error budget."""
 MOST = 1e4
-"""Times as many replicates as a claim had, beyond which no number is given."""
+"""Largest multiple of a claim's replicates to print."""
 
 
 def message(claim: ClaimRow, share: float, budget: float, since: str = "") -> str:
-    """State the theorem's value, the data's, their difference and its certainty.
+    """State the theorem's value, the data's value, their difference and its certainty.
 
     Args:
-        claim: decided, with a verdict that is not the expected one.
-        share: what the claim owns of the error budget, its alpha.
+        claim: a decided claim whose verdict is not as expected.
+        share: the claim's slot of the error budget, its alpha.
         budget: the probability that the run refutes any true claim.
-        since: what was edited since the claim came out as expected; empty if nobody knows.
+        since: edits since the claim came out as expected; empty if unknown.
     """
     why = f": {claim.explanation}" if claim.explanation else ""
     lines = {
@@ -69,7 +69,7 @@ def _data(claim: ClaimRow) -> str:
 
 
 def _off_by(claim: ClaimRow) -> str:
-    """Say how far the component shown for all is, or may be, beyond an edge."""
+    """Say how far the headline component is, or may be, beyond an edge."""
     head = claim.head
     if head is None or head.verdict == "SUPPORTED":
         return "nothing: the bounds lie inside the region."
@@ -93,9 +93,9 @@ def _off_by(claim: ClaimRow) -> str:
 
 
 def _needs(claim: ClaimRow) -> str:
-    """Say how many replicates would decide a claim, if bounds narrow as one over their root.
+    """Say how many replicates n would decide a claim, if bounds narrow as one over root n.
 
-    Bounds of a located crossing do not narrow: they are sizes that were fixed beforehand.
+    Bounds of a located crossing do not narrow: they are among sizes fixed beforehand.
     """
     open_ = [part for part in claim.components if part.verdict == "INCONCLUSIVE"]
     if not (open_ and claim.cells) or claim.rule.locates or claim.rule.scale == NO_SAMPLING:
@@ -113,7 +113,7 @@ def _needs(claim: ClaimRow) -> str:
 
 
 def _factor(part: ComponentRow) -> float:
-    """Return how many times the replicates would show on which side of its edges an estimate is."""
+    """Return the factor of replicates at which bounds of an estimate would clear the edges."""
     (low, high), at = part.region.ends, part.estimate
     if at is None:
         return math.inf
@@ -150,7 +150,7 @@ def _error(claim: ClaimRow, share: float, budget: float) -> str:
 
 
 def _suspect(claim: ClaimRow, since: str) -> str:
-    """Say what may be wrong: a simulation refutes as well as a theory does."""
+    """Say what may be wrong, theory or simulation, and what was edited."""
     either = "the theory is wrong, or the simulation is" * (claim.verdict == "REFUTED")
     told = "; ".join(filter(None, (either, since)))
     return f"{told}." if told else ""

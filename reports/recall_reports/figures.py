@@ -7,19 +7,19 @@ from recall_reports.record import ComponentRow, ControlRow, Range
 from recall_reports.record.values import Verdict
 
 FINDING = "estimate [bounds]"
-"""The heading of what `finding` returns."""
+"""The heading of a column of `finding`."""
 STAR = "* The edge of the region, where testing stops: the data may say more."
 """Meaning of the star that `finding` adds to a bound."""
 EDGE = 0.02
-"""Distance of a bound from an edge up to which it counts as on it, in widths of the region."""
+"""Largest distance of a bound on an edge from this edge, in widths of the region."""
 NARROW = 0.005
-"""Width of a region around 1 below which deviations from 1 are printed."""
+"""Largest width of a region around 1 for which deviations from 1 are printed."""
 MORE_DIGITS = 6
-"""Largest number of digits that are tried."""
+"""Largest number of digits to add."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number in plain figures if that is short, else as 1.2e-9; a dash for none."""
+    """Write a number in plain figures if these are short, else as 1.2e-9; a dash for none."""
     if value is None:
         return "–"
     if value == 0:
@@ -38,10 +38,10 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def finding(found: ComponentRow | ControlRow | None) -> str:
-    """The estimate of a component or control with its interval; a dash for none.
+    """Write the estimate of a component or control with its interval; a dash for none.
 
-    A bound on an edge of the region has a star, since testing stops there. Where both are, this is
-    no interval: `1.00, within 0.88 to 1.13*`.
+    A bound on an edge of the region has a star, since testing stops there. With both bounds on
+    edges, it says instead: `1.00, within 0.88 to 1.13*`.
     """
     if found is None:
         return "–"
@@ -62,7 +62,7 @@ def finding(found: ComponentRow | ControlRow | None) -> str:
 
 
 def on_edges(found: ComponentRow | ControlRow) -> tuple[bool, bool]:
-    """Whether bounds inside a region lie within 2% of its edges."""
+    """Whether each bound of a supported component lies on an edge, to 2% of the region."""
     region = found.region
     if not isinstance(found, ComponentRow) or found.verdict is not Verdict.SUPPORTED:
         return False, False
@@ -77,12 +77,12 @@ def on_edges(found: ComponentRow | ControlRow) -> tuple[bool, bool]:
 
 
 def starred(found: Iterable[ComponentRow | None]) -> bool:
-    """Whether `finding` adds a star, explained by STAR, to one of these."""
+    """Whether `finding` adds a star to one of these, so that STAR has to explain it."""
     return any("*" in finding(part) for part in found)
 
 
 def in_words(found: ComponentRow | None) -> str:
-    """The finding, with a remark if bounds are edges of the region."""
+    """Write the finding, and explain a star."""
     text = finding(found)
     if "*" not in text:
         return text
@@ -93,7 +93,7 @@ def in_words(found: ComponentRow | None) -> str:
 
 
 def near_one(found: ComponentRow | ControlRow) -> str:
-    """The estimate as `1 + 2e-4` if the region is narrow and around 1; else empty."""
+    """Write the estimate as `1 + 2e-4` if the region is narrow and around 1; else nothing."""
     region, estimate = found.region, found.estimate
     if region is None or estimate is None or not _about_one(region) or abs(estimate - 1) > 0.1:
         return ""
@@ -101,7 +101,7 @@ def near_one(found: ComponentRow | ControlRow) -> str:
 
 
 def allowed(found: ComponentRow | ControlRow) -> str:
-    """The region as `0.88 to 1.13`, or `1 ± 1e-6`."""
+    """Write the region as `0.88 to 1.13`, or `1 ± 1e-6`."""
     text = region(found)
     return text.strip("[]").replace(", ", " to ")
 
@@ -125,16 +125,16 @@ def with_interval(
     apart: Range | None = None,
     edges: tuple[bool, bool] = (False, False),
 ) -> str:
-    """An estimate and its interval with as many decimals as the interval's width deserves.
+    """Write an estimate and its interval with as many decimals as the interval's width deserves.
 
-    There are more where less would print a figure inside a region that the interval is `apart`
-    from. `edges` says which ends have a star.
+    If the interval is outside the region `apart`, there are enough decimals to show this. `edges`:
+    whether each end has a star.
     """
     point = interval is None or (estimate is not None and interval.low == interval.high == estimate)
     ends = Range(estimate, estimate) if interval is None or point else interval
     forms = _forms(estimate, ends, point=point)
     form = next((form for form in forms if apart is None or _apart(form, apart)), None)
-    if form is None and apart is not None:  # the interval ends where the region does
+    if form is None and apart is not None:  # the interval ends at the region's edge
         above = apart.high is not None and ends.ends[0] >= apart.high
         side, edge = ("above", apart.high) if above else ("below", apart.low)
         return f"{number(estimate)}, {side} {number(edge, 4)}"
@@ -149,7 +149,7 @@ def with_interval(
 def _forms(
     estimate: float | None, ends: Range, *, point: bool
 ) -> Iterator[tuple[str | None, str | None, str | None]]:
-    """The estimate and the ends in figures, with one more digit each time."""
+    """Yield the estimate and the ends in figures, each time with one more digit."""
     values = estimate, ends.low, ends.high
     known = [value for value in values if value is not None]
     width = ends.high - ends.low if ends.low is not None and ends.high is not None else 0.0
@@ -176,23 +176,23 @@ def _read(text: str | None, otherwise: float) -> float:
 
 
 def _decimals(ends: Range) -> int:
-    """Return the number of decimals that the distance of two ends deserves."""
+    """Return the number of decimals that the distance between two ends deserves."""
     width = ends.ends[1] - ends.ends[0]
     return max(0, 1 - math.floor(math.log10(width))) if 0 < width < math.inf else 0
 
 
 def _rounded(value: float | None, decimals: int) -> str | None:
-    """Round to so many decimals; adding 0.0 turns minus zero into zero."""
+    """Round to this number of decimals; adding 0.0 turns minus zero into zero."""
     return None if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def region(found: ComponentRow | ControlRow | None) -> str:
-    """The region of a component or control; a dash for none."""
+    """Write the region of a component or control; a dash for none."""
     return "–" if found is None or found.region is None else bounds(found.region)
 
 
 def bounds(ends: Range) -> str:
-    """A range as `[0.97, 1.03]`, as `≤ 1e-9` with one edge, or as `1 ± 1e-6` close to 1."""
+    """Write a range as `[0.97, 1.03]`, as `≤ 1e-9` with one edge, or as `1 ± 1e-6` close to 1."""
     if ends.low is None and ends.high is None:
         return "anything"
     if ends.low is None:

@@ -1,4 +1,4 @@
-"""Formulas and running text as HTML, and formulas as text of a terminal."""
+"""Formulas and running text as HTML, and formulas as text for a terminal."""
 
 import html
 import re
@@ -21,9 +21,9 @@ LOWERED = re.compile(r"\b([A-Za-z])_(\d+\.\d+|\w+)\b")
 
 BINARY = tuple("=<>≤≥≠≈≃~∼∝∈∉→+−-,")
 LONGEST = 2000
-"""Characters of a formula; the converter's time grows faster than their number."""
+"""Largest number of characters of a formula; the converter's time grows faster than this."""
 GROWS = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])")
-"""Commands by which a short formula can double itself again and again."""
+"""Commands by which a short formula can double its length again and again."""
 WORD = re.compile(r"\w+")
 ELEMENTS = WORD.findall(
     "math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover "
@@ -34,16 +34,16 @@ ATTRIBUTES = WORD.findall(
     "lspace rspace minsize maxsize width height depth linethickness notation columnalign "
     "columnlines columnspacing rowlines rowspacing"
 )
-"""None has an address, a style, a class or a colour."""
+"""Allowed attributes: no address, style, class or colour."""
 VALUE = re.compile(r"[a-z -]+|(?:\d?(?:\.\d+)?(?:em|ex|pt|px)?(?: |$))+")
-"""Words, or short positive lengths, so that a formula cannot cover other text."""
+"""Pattern of allowed values: words, or short positive lengths, which cannot cover other text."""
 
 
 @lru_cache(maxsize=1024)
 def mathml(latex: str, *, block: bool = True) -> Markup:
-    """MathML of a formula, readable without script; the LaTeX as code if conversion fails.
+    """Convert a formula to MathML, readable without script; to its LaTeX as code if this fails.
 
-    Whatever the formula says, there is nothing in the result but ELEMENTS, ATTRIBUTES and text.
+    For any formula, the result has only ELEMENTS, ATTRIBUTES and text.
     """
     try:
         converted = _allowed(_converted(latex, block=block))
@@ -58,7 +58,7 @@ def _converted(latex: str, *, block: bool) -> Element:
     """Convert a formula; raises ValueError, or an error of the converter."""
     if len(latex) > LONGEST or GROWS.search(latex):
         raise ValueError("it is too long, or may grow")
-    known = latex.replace(r"\arg", r"\operatorname{arg}")  # the one the converter lacks
+    known = latex.replace(r"\arg", r"\operatorname{arg}")  # the converter lacks \arg
     found = convert_to_element(known, xmlns="", display="block" if block else "inline")
     if any("\\" in (node.text or "") for node in found.iter()):
         raise ValueError("a command that the converter does not know is passed on as text")
@@ -74,7 +74,7 @@ def line(latex: str) -> str:
     try:
         text = " ".join(_line(_allowed(_converted(latex, block=False))).split())
         return text.replace(" ,", ",")
-    except Exception:  # as of `mathml`
+    except Exception:  # as in `mathml`
         return latex
 
 
@@ -101,7 +101,7 @@ def _line(node: Element) -> str:
 def _allowed(found: Element) -> Element:
     r"""Rebuild the converter's output from allowed elements and its text.
 
-    It writes characters as references, and passes on the content of `\text` and its like.
+    The converter writes characters as references, and passes on the content of `\text`.
     """
     kept = Element(found.tag if found.tag in ELEMENTS else "mrow")
     kept.attrib = {
@@ -115,13 +115,13 @@ def _allowed(found: Element) -> Element:
 
 
 def _space(node: Element) -> None:
-    """Space like TeX: none at / and |, some at a function name; keep brackets at their size."""
+    """Set space like TeX: none at / and |, some at a function name; keep brackets' sizes."""
     for index, (child, following) in enumerate([*zip_longest(node, node[1:])]):
         _space(child)
         if child.tag == "mo" and child.text in ("/", "|"):
             child.attrib |= {"lspace": "0", "rspace": "0"}
         if index == 0 and node.tag in ("msup", "msub", "msubsup") and "minsize" in child.attrib:
-            node[0] = Element("mrow")  # a sized bracket alone as a base is drawn small and low
+            node[0] = Element("mrow")  # else a sized bracket as a base is drawn small and low
             node[0].extend((child, Element("mi")))
         named = child.tag == "mi" and child.text in FUNCTIONS
         if named and (following is None or following.text != "("):
@@ -130,7 +130,7 @@ def _space(node: Element) -> None:
 
 
 def prose(text: str) -> Markup:
-    """Paragraphs of plain text, each set as by `inline`."""
+    """Set paragraphs of plain text, each by `inline`."""
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip())]
     return Markup("").join(
         Markup("<p>{}</p>").format(inline(paragraph)) for paragraph in paragraphs if paragraph
@@ -138,7 +138,7 @@ def prose(text: str) -> Markup:
 
 
 def inline(text: str) -> Markup:
-    """One stretch of text; `$...$` becomes MathML, backquotes code, and V^2 and z_trig as read."""
+    """Set a text: `$...$` becomes MathML, backquotes code, V^2 and z_trig raised and lowered."""
     parts, position = [], 0
     for match in INLINE.finditer(text):
         parts.append(_plain(text[position : match.start()]))

@@ -14,17 +14,17 @@ from recall_reports.plots.bars import Bar, bars, sharpness
 from recall_reports.record import ClaimRow, ComponentRow, PaperRow, Record
 from recall_reports.templating import page
 
-IN_FULL_VIEW = 10  # components; the others fold away
+IN_FULL_VIEW = 10  # largest number of components; further ones fold away
 FOLDED = re.compile(r"<template>(.*?)</template>", re.DOTALL)
 
 Row = tuple[Sequence[str], ComponentRow, Bar, str]
 View = tuple[Sequence[str], Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
-"""Parts drawn for a claim: what varies, its components nearest the edges, the others, its
+"""Parts of a claim's view: varying parameters, components nearest the edges, other components,
 plots."""
 
 
 def render(record: Record, analyses: Analyses | None = None) -> str:
-    """The page of a valid record, with its usual analyses if they are there already."""
+    """Make the page of a valid record, with its usual analyses if already made."""
     _, exploratory = summary.split(record)
     analyses = analyses or Analyses(record.claims, record.usual)
     return _folded(
@@ -53,9 +53,9 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
 
 
 def _folded(text: str) -> str:
-    """The page with folded parts compressed; the page's script unpacks them.
+    """Compress the page's folded parts, which its script unpacks.
 
-    That is nine tenths of the page, most of it repeated from claim to claim.
+    Folded parts are nine tenths of the page, and mostly repeat from claim to claim.
     """
     parts = "\0".join(FOLDED.findall(text)).encode()
     packed = base64.b64encode(zlib.compress(parts, 9)).decode()
@@ -65,15 +65,15 @@ def _folded(text: str) -> str:
 
 
 def picture(record: Record) -> str:
-    """The figures of a record as one SVG, light or dark as the reader's screen is."""
+    """Draw a record's figures as one SVG, light or dark like the reader's screen."""
     drawn = figure.figures(record, Analyses(record.claims, record.usual))
     return page("picture.svg.j2", drawn=drawn) + "\n"
 
 
 def framed(claim: ClaimRow, paper: PaperRow) -> str:
-    """A claim's part of the page, as a frame for a page that has other styles.
+    """Put a claim's part of the page into a frame, for a page with other styles.
 
-    The frame is a sandbox: whatever is in it can neither run nor reach the page around it.
+    The frame is a sandbox: nothing in it can run or reach the page around it.
     """
     analyses = Analyses([claim])
     views = {claim.id: _view(claim, analyses)}

@@ -7,11 +7,11 @@ from recall_reports import figures, phrases
 from recall_reports.record import ClaimRow, Record
 
 FEW = 10
-"""Number of points below which a hunt says that it tried few."""
+"""Number of points below which a text says that a hunt tried few."""
 
 
 def lines(record: Record) -> Iterator[str]:
-    """A line for each claim that was hunted, confirmed violations first, and one for the rest."""
+    """Write a line for each hunted claim, confirmed violations first, and a line for the rest."""
     hunted = [claim for claim in record.claims if claim.hunt is not None]
     searched = [claim for claim in hunted if claim.hunt and not claim.hunt.why_not]
     for claim in sorted(searched, key=lambda claim: violation(claim) == ""):
@@ -22,7 +22,7 @@ def lines(record: Record) -> Iterator[str]:
 
 
 def violation(claim: ClaimRow) -> str:
-    """The confirmed violation of a claim, or ""."""
+    """Describe the confirmed violation of a claim; "" without one."""
     found = claim.hunt.confirmed if claim.hunt else None
     if found is None:
         return ""
@@ -58,7 +58,7 @@ def summary(claim: ClaimRow) -> str:
 
 
 def _reached(claim: ClaimRow) -> str:
-    """Say how far the search went in each parameter, as a regime may go beyond affordable sizes."""
+    """Say how far the search went in each parameter: a regime may exceed affordable sizes."""
     points = claim.hunt.points if claim.hunt else []
     found = []
     for name in points[0].params if points else ():
@@ -71,7 +71,7 @@ def _reached(claim: ClaimRow) -> str:
 
 
 def _gap(claim: ClaimRow, discrepancy: float) -> str:
-    """Return None for a region with one edge, which has no width."""
+    """Say how far a point is from the region's edge, in widths of a region with two edges."""
     size = figures.number(abs(discrepancy), 2)
     if all(None not in (part.region.low, part.region.high) for part in claim.components):
         size = f"{abs(discrepancy):.2f} of the region's size"

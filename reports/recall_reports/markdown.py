@@ -8,13 +8,13 @@ from recall_reports.record import Record
 
 MARKUP = re.compile(r"[\\|<>*_`\[\]~$&]")
 LIVE = re.compile(r"[@#]|GH(?=-)|\w(?=://)|www(?=\.)", re.IGNORECASE)
-"""Pieces of plain text that GitHub turns into links: people, issues, addresses."""
+"""Pattern of plain text that GitHub turns into links: people, issues, addresses."""
 APART = "&#8203;"
 """A zero-width space."""
 
 
 def render(record: Record, analyses: Analyses | None = None) -> str:
-    """Verdict table, then failed and undecided claims with reasons."""
+    """Write the verdict table, then failed and undecided claims with reasons."""
     claims, exploratory = map(summary.tried, summary.split(record))
     filters = {"escaped": escaped, "code": code}
     values = {"record": record, "claims": claims, "exploratory": exploratory}
@@ -23,13 +23,13 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text on one line, escaped so that it has no markup, link, mention or cell's end."""
+    """Put a text on one line, without markup, links, mentions or ends of a table's cell."""
     flat = MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
     return LIVE.sub(f"\\g<0>{APART}", flat)
 
 
 def code(text: str) -> str:
-    """Text as code on one line, in a fence that it cannot end; a table's cell ends at a bar."""
+    """Set a text as code on one line, in a fence longer than any in it, and escape bars."""
     flat = " ".join(text.split()) or " "
     fence = "`" * (1 + max(map(len, re.findall("`+", flat)), default=0))
     return f"{fence} {flat} {fence}" if len(fence) > 1 else f"{fence}{flat}{fence}"

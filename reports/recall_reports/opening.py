@@ -1,4 +1,4 @@
-"""The first lines of a report: what was found, how close theory is, whose statements it tests."""
+"""The first lines of a report: its finding, how close theory is, and the statements tested."""
 
 import statistics
 from collections.abc import Sequence
@@ -12,20 +12,20 @@ TESTED = {
     "stated": "a sentence as published",
     "reported": "a sentence as reviewers or readers report it",
 }
-"""The statements that claims test, by provenance."""
+"""Words for the tested statements, by provenance."""
 AIMS: dict[tuple[Scale, bool], tuple[str, str]] = {
     ("ratio", False): ("ratios of means", "%"),
     ("probability", False): ("probabilities", " points"),
     ("ratio", True): ("critical sizes", "%"),
     ("exponent", False): ("exponents", ""),
 }
-"""Estimand and the unit of its errors, by scale and whether a critical value is located."""
+"""Name of the estimand and unit of its errors, by scale and whether it is a critical value."""
 RIGHT: dict[Scale, float] = {"ratio": 1.0, "probability": 0.0, "difference": 0.0, "share": 1.0}
-"""The estimand's value if the theory is right, by scale; on other scales the region's middle."""
+"""Value of the estimand if the theory is right, by scale; on other scales the region's middle."""
 
 
 def headline(record: Record) -> str:
-    """Say in one sentence what the run finds, or what failed."""
+    """Say in one sentence what the run found, or what failed."""
     claims, exploratory = summary.split(record)
     passed = [claim for claim in claims if claim.outcome == "passed"]
     if record.suite.ahead or not passed:
@@ -43,7 +43,7 @@ def headline(record: Record) -> str:
 
 
 def first_lines(record: Record) -> list[str]:
-    """Write the lines under the headline: how many claims hold, how closely, and what they test."""
+    """Write the lines under the headline: how many claims hold, how closely, and whose they are."""
     claims, exploratory = summary.split(record)
     lines = [_how_many(claims, exploratory), _how_close(claims), _what_is_tested(claims)]
     return [line for line in lines if line]
@@ -66,7 +66,7 @@ def _how_many(claims: Sequence[ClaimRow], exploratory: Sequence[ClaimRow]) -> st
 
 
 def _how_close(claims: Sequence[ClaimRow]) -> str:
-    """Median distances from the theory, and median errors that would have been noticed."""
+    """Write the median distance from the theory, and the median noticeable error, by estimand."""
     expected = [c for c in claims if c.state == "DECIDED" and c.expected == "SUPPORTED"]
     by_aim = summary.grouped(expected, lambda claim: (claim.rule.scale, claim.rule.locates))
     found, noticed = [], []
@@ -87,13 +87,13 @@ def _how_close(claims: Sequence[ClaimRow]) -> str:
 
 
 def _typical(values: Sequence[float], unit: str) -> str:
-    """The median to two figures, in per cent or points if `unit` says so."""
+    """Write the median to two figures, in per cent or points if `unit` says so."""
     middle = statistics.median(values) * (100 if unit else 1)
     return f"{f'{middle:#.2g}'.removesuffix('.')}{unit}"
 
 
 def distance(scale: Scale, part: ComponentRow) -> float | None:
-    """Return how far an estimate lies from the theory; None without one, or with one edge."""
+    """Return an estimate's distance from the theory; None without an estimate, or with one edge."""
     low, high = part.region.low, part.region.high
     if part.estimate is None or low is None or high is None:
         return None
@@ -101,7 +101,7 @@ def distance(scale: Scale, part: ComponentRow) -> float | None:
 
 
 def _what_is_tested(claims: Sequence[ClaimRow]) -> str:
-    """Say where statements come from: each claim on a theorem is counted once."""
+    """Say where the tested statements come from, and count the claims for each origin."""
     found = summary.evidence(claims)
     parts = [
         f"{len(found[name])} test{'s' * (len(found[name]) == 1)} {words}"

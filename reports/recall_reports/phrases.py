@@ -1,4 +1,4 @@
-"""The phrases, symbols and numbers that all reports share, so that no two of them disagree."""
+"""The phrases, symbols and numbers that all reports share, so that no two reports disagree."""
 
 import html
 import re
@@ -10,7 +10,7 @@ from recall_reports.record import ClaimRow, ComponentRow, Parameters
 from recall_reports.record.values import Verdict
 
 SYMBOL = re.compile(r"[b-z](?![a-z])")
-"""The start of a text whose first letter names a quantity and is not an article."""
+"""Pattern of a text's start that is a quantity's letter, not an article."""
 
 WORDS = re.compile(r"\\(?:mathrm|mathbf|operatorname|text)\{[^}]*\}|\bd[a-z]\b")
 """Pattern of LaTeX with letters that denote no quantity."""
@@ -22,7 +22,7 @@ LETTER = re.compile(
 """Pattern of a letter in LaTeX, with its accent, its index, and a prime or star."""
 
 AS_EXPECTED = "false, as expected"
-"""The state of a claim that was expected to be refuted, and is."""
+"""The state of a claim that is refuted, as expected."""
 
 SYMBOLS = {
     "SUPPORTED": "✓",
@@ -62,7 +62,7 @@ RESOLUTION = {
 
 
 USUAL = "usual analysis, 95%"
-"""The heading of what statsmodels says of a claim's components, which decides nothing."""
+"""The heading of the analysis of components by statsmodels, which decides nothing."""
 
 
 def usually(claim: ClaimRow) -> str:
@@ -77,25 +77,25 @@ def usually(claim: ClaimRow) -> str:
 
 
 def state(claim: ClaimRow) -> str:
-    """Return the state of a claim: its verdict, AS_EXPECTED, or NOT RUN or ERROR where it has
-    none."""
+    """Return the state of a claim: its verdict, AS_EXPECTED, or without a verdict NOT RUN or
+    ERROR."""
     if claim.expected == claim.verdict == "REFUTED":
         return AS_EXPECTED
     return claim.verdict or claim.state
 
 
 def label(claim: ClaimRow) -> str:
-    """Symbol and word, for example `✓ false, as expected`."""
+    """Write a claim's state with its symbol, for example `✓ false, as expected`."""
     return f"{SYMBOLS[state(claim)]} {state(claim)}"
 
 
 def tone(state: str) -> str:
-    """The class of a state in the style sheet."""
+    """Return the style sheet's class for a state."""
     return state.lower().replace(",", "").replace(" ", "-")
 
 
 def title(claim: ClaimRow) -> str:
-    """The claim's title, and whether its region only reproduces a pilot run."""
+    """Write the claim's title, with a note if its region only reproduces a pilot run."""
     return f"{claim.title} ({PILOT})" if claim.from_pilot else claim.title
 
 
@@ -105,7 +105,7 @@ def caught(claim: ClaimRow) -> tuple[int, int]:
 
 
 def controls(claim: ClaimRow) -> str:
-    """Refuted controls of all controls, for example `3/3`; a dash where none was tried."""
+    """Write the refuted controls of all controls, for example `3/3`; a dash if none was tried."""
     refuted, total = caught(claim)
     return f"{refuted}/{total}" if claim.state == "DECIDED" and total else "–"
 
@@ -124,15 +124,15 @@ def rounds(count: int) -> str:
 
 
 def judged(claim: ClaimRow) -> str:
-    """Rounds, and the numbers of replicates that a cell may have; as cells take turns, rounds can
-    be more.
+    """Write the number of rounds, and the numbers of replicates that a cell may have. Cells take
+    turns, so there can be more rounds than such numbers.
     """
     sizes = claim.looks_planned
     return f"{rounds(claim.looks)}; at most {sizes} size{'s' * (sizes != 1)} of a cell"
 
 
 def replicates(claim: ClaimRow) -> str:
-    """Replicates over all cells, and per cell, for example `3,840, 64 to 512 per cell`."""
+    """Write the replicates in all and per cell, for example `3,840, 64 to 512 per cell`."""
     total, counts = f"{claim.replicates:,}", {cell.replicates for cell in claim.cells}
     if len(claim.cells) < 2:
         return total
@@ -147,7 +147,7 @@ def divided(claim: ClaimRow) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration: `0.4 s`, `38 s`, `6 min 05 s`, `2 h 10 min`."""
+    """Write a duration: `0.4 s`, `38 s`, `6 min 05 s`, `2 h 10 min`."""
     if value < 10:
         return f"{value:.1f} s"
     whole = round(value)
@@ -160,9 +160,9 @@ def seconds(value: float) -> str:
 
 
 def component_names(claim: ClaimRow) -> list[str]:
-    """Name what each component of a claim is about.
+    """Name each component of a claim.
 
-    Cells are named by the parameters in which they differ, exponents by their parameter.
+    Names of cells have the parameters in which cells differ, names of exponents their parameter.
     """
     settings = [component.params for component in claim.components]
     keys = {key for params in settings for key in params}
@@ -177,9 +177,9 @@ def component_names(claim: ClaimRow) -> list[str]:
 
 
 def varying(claim: ClaimRow) -> list[str]:
-    """The parameters that distinguish a claim's components.
+    """List the parameters that distinguish a claim's components.
 
-    None if there is but one, which names them, and none for exponents.
+    The list is empty for exponents, and if a single parameter differs, as it names the components.
     """
     settings = [component.params for component in claim.components]
     keys = dict.fromkeys(key for params in settings for key in params)
@@ -190,7 +190,7 @@ def varying(claim: ClaimRow) -> list[str]:
 
 
 def component_name(claim: ClaimRow, component: ComponentRow, params: Parameters) -> str:
-    """A component by some of its parameters, or by its name without any."""
+    """Name a component by these of its parameters; without any, by its own name."""
     return parameters(params, claim.symbols) or symbol(component.name, claim.symbols)
 
 
@@ -202,7 +202,7 @@ def reason(claim: ClaimRow) -> str:
 
 def standing(claim: ClaimRow) -> str:
     """Say in a sentence where the bounds lie and whether controls are refuted; empty without
-    any."""
+    components."""
     head = claim.head
     if head is None:
         return ""
@@ -231,12 +231,12 @@ def standing(claim: ClaimRow) -> str:
 
 
 def claims(number: int) -> str:
-    """`1 claim`, `2 claims`."""
+    """Write a number of claims: `1 claim`, `2 claims`."""
     return f"{number} claim{'s' * (number != 1)}"
 
 
 def sentence(text: str) -> str:
-    """The text with a full stop and a capital first letter, unless that is a symbol, as in `d > 8`.
+    """Add a full stop and a capital first letter, unless that is a symbol, as in `d > 8`.
 
     >>> sentence("d >= 12"), sentence("a mean")
     ('d >= 12.', 'A mean.')
@@ -247,7 +247,7 @@ def sentence(text: str) -> str:
 
 
 def resolution(claim: ClaimRow) -> str:
-    """The smallest error that the data would have refuted; a dash where nothing was decided."""
+    """Write the smallest error that the data would have refuted; a dash if nothing was decided."""
     if claim.state != "DECIDED":
         return "–"
     if claim.resolution is None:
@@ -262,7 +262,7 @@ def resolution(claim: ClaimRow) -> str:
 
 
 def noticed(claim: ClaimRow) -> str:
-    """The smallest error that would have been refuted in a few words, such as `constant 5.3%`."""
+    """Write in few words the smallest error that data would refute, such as `constant 5.3%`."""
     if claim.state != "DECIDED" or not claim.resolution:
         return "–"
     words = resolution(claim).split()
@@ -271,7 +271,7 @@ def noticed(claim: ClaimRow) -> str:
 
 
 def certificate(claim: ClaimRow) -> str:
-    """State the probability of a wrong refutation, and how it is known; empty if unknown."""
+    """State the probability of a wrong refutation and how we know it; empty if unknown."""
     if claim.certificate is None:
         return ""
     how = "certified on values simulated under other seeds"
@@ -279,7 +279,7 @@ def certificate(claim: ClaimRow) -> str:
 
 
 def draws(claim: ClaimRow) -> str:
-    """State the error bound over all attempts; empty if there was only one."""
+    """State the error bound over all attempts; empty after a single attempt."""
     sets = claim.draws
     text = f"attempt {claim.draw} of {sets}: at most {sets} times alpha"
     return text * (sets > 1)
@@ -300,16 +300,16 @@ def not_shown(claim: ClaimRow, tier: str = "") -> str:
 
 
 def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:
-    """Parameters by the paper's letters and in its order, for example `V = 1024, L = 32`."""
+    """Write parameters with the paper's letters, in its order, such as `V = 1024, L = 32`."""
     names = [name for name in symbols if name in params]
     names += [name for name in params if name not in symbols]
     return ", ".join(f"{symbol(name, symbols)} = {setting(params[name])}" for name in names)
 
 
 def letters(claim: ClaimRow, others: Mapping[str, str]) -> str:
-    """The parameters whose letters are in a claim's formula: `V vocabulary size, L length`.
+    """Explain the letters in a claim's formula: `V vocabulary size, L length`.
 
-    Then come the `others`, which are LaTeX, with what they mean.
+    The meanings of `others`, which are LaTeX, come last.
     """
     marks = list(LETTER.finditer(WORDS.sub(" ", claim.latex)))
     found = {_plain(text) for mark in marks for text in (mark[0], mark["base"])}
@@ -327,7 +327,7 @@ def letters(claim: ClaimRow, others: Mapping[str, str]) -> str:
 
 
 def _plain(letter: str) -> str:
-    r"""A letter as Unicode without its index's mark: `\alpha_0` and `α₀` alike.
+    r"""Write a letter in Unicode without its index's mark: `\alpha_0` and `α₀` alike.
 
     >>> _plain(r"\alpha_0"), _plain("α₀")
     ('α0', 'α0')
@@ -337,22 +337,22 @@ def _plain(letter: str) -> str:
 
 
 def symbol(name: str, symbols: Mapping[str, str]) -> str:
-    """The paper's letter of a parameter, or its name in words."""
+    """Return the paper's letter for a parameter, or else its name in words."""
     return symbols.get(name, in_words(name))
 
 
 def in_words(name: str) -> str:
-    """The name of a parameter without abbreviations."""
+    """Write a parameter's name without abbreviations."""
     return " ".join(ABBREVIATED.get(word, word) for word in name.split("_"))
 
 
 def axis(name: str, symbols: Mapping[str, str]) -> str:
-    """The label of a parameter's axis: its name in words and the paper's letter."""
+    """Label a parameter's axis: its name in words and the paper's letter."""
     return " ".join(filter(None, (in_words(name), symbols.get(name))))
 
 
 def setting(value: Any) -> str:
-    """The value of a parameter."""
+    """Write the value of a parameter."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return figures.number(value) if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Summary of a run: one sentence, what needs attention, the state of each statement."""
+"""Summary of a run: a sentence, claims that need attention, the state of each statement."""
 
 import math
 from collections import Counter
@@ -37,14 +37,14 @@ OUTCOMES = {
     "NOT RUN": ("was not run", "were not run"),
     "ERROR": ("stopped with an error", "stopped with an error"),
 }
-"""Phrases for one claim in a state, and for several."""
+"""Phrases for one claim in a state, and for several claims."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A statement or a module of formulas, what it rests on, and the claims that test it.
+    """A statement or a module of formulas, with its bases and the claims that test it.
 
-    `setting`: it is a definition, which the claims use and do not test.
+    `setting`: whether it is a definition, which claims use and do not test.
     """
 
     name: str
@@ -56,13 +56,13 @@ class Entry:
 
     @property
     def indirect(self) -> bool:
-        """Whether a paper has the statement, and all claims on it test our own derivations."""
+        """Whether this is a paper's statement, and all its claims test our own derivations."""
         kinds = {claim.source.provenance for claim in self.claims}
         return self.provenance != "derived" and kinds == {"derived"}
 
 
 def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Things grouped by key, in the order of first appearance."""
+    """Group things by key, in the order of first appearance."""
     found: dict[K, list[T]] = {}
     for thing in things:
         found.setdefault(key(thing), []).append(thing)
@@ -76,7 +76,7 @@ def count(claims: Iterable[ClaimRow]) -> dict[str, int]:
 
 
 def sentence(record: Record) -> str:
-    """The outcome of the run in one sentence, with more for an early end and exploratory claims."""
+    """Put the run's outcome in a sentence; add one for an early end, and for exploratory claims."""
     claims, exploratory = split(record)
     done, ahead = len(record.claims), record.suite.ahead
     sentences = [early(done, done + ahead)] if ahead else []
@@ -87,16 +87,16 @@ def sentence(record: Record) -> str:
 
 
 def evidence(claims: Iterable[ClaimRow]) -> dict[str, list[ClaimRow]]:
-    """The claims by provenance; claims that only reproduce a pilot run are a group of their own."""
+    """Group claims by provenance; claims that only reproduce a pilot run are a further group."""
     return grouped(claims, lambda c: "pilot" if c.from_pilot else c.source.provenance)
 
 
 def telling(claims: Sequence[ClaimRow]) -> ClaimRow | None:
-    """Choose the claim that says most about the statement that all of them test; None where none
+    """Choose the claim that says most about the statement that all these claims test; None if none
     was judged.
 
-    A failed claim comes before all, then claims on a theorem. Among these comes first the claim
-    whose data would have refuted the smallest error in a constant, or else in an exponent, a
+    Failed claims come before all others, then claims on a theorem. Among these comes first the
+    claim whose data would have refuted the smallest error in a constant, or else in an exponent, a
     probability and so on.
     """
 
@@ -113,7 +113,7 @@ def telling(claims: Sequence[ClaimRow]) -> ClaimRow | None:
 
 
 def split(record: Record) -> tuple[list[ClaimRow], list[ClaimRow]]:
-    """The claims on theorems, and the exploratory ones, which never fail a run."""
+    """Separate claims on theorems from exploratory claims, which never fail a run."""
     claims = [claim for claim in record.claims if not claim.exploratory]
     return claims, [claim for claim in record.claims if claim.exploratory]
 
@@ -121,7 +121,8 @@ def split(record: Record) -> tuple[list[ClaimRow], list[ClaimRow]]:
 def assumptions(claims: Iterable[ClaimRow]) -> dict[str, dict[str, dict[str, list[ClaimRow]]]]:
     """List exploratory claims by paper, by the assumption that they relax, and by theorem.
 
-    Every assumption of a paper has all of the paper's theorems, without claims where none asks.
+    Every assumption lists all theorems of the paper's exploratory claims, if need be without
+    claims.
     """
     found: dict[str, dict[str, dict[str, list[ClaimRow]]]] = {}
     relaxing = [(*claim.relaxes, claim) for claim in claims if claim.relaxes]
@@ -135,16 +136,16 @@ def assumptions(claims: Iterable[ClaimRow]) -> dict[str, dict[str, dict[str, lis
 
 
 def overview(record: Record) -> list[tuple[PaperRow, dict[str, int]]]:
-    """Papers in the order of the record's claims, with how many claims are in each state."""
+    """Count each paper's claims by state, in the order of the record's claims."""
     papers = {paper.key: paper for paper in record.papers}
     found = grouped(record.claims, lambda claim: claim.source.paper)
     return [(papers[key], count(members)) for key, members in found.items()]
 
 
 def strip(record: Record) -> list[tuple[PaperRow, list[list[ClaimRow]]]]:
-    """List by paper the claims on theorems and the exploratory ones, without empty groups.
+    """List by paper the claims on theorems and the exploratory claims, without empty groups.
 
-    The claims closest to a paper's words come first, and claims in one state are together.
+    Claims closest to a paper's words come first, then claims in the same state are together.
     """
     kinds = [*phrases.PROVENANCE, "pilot"]
 
@@ -168,22 +169,22 @@ def strip(record: Record) -> list[tuple[PaperRow, list[list[ClaimRow]]]]:
 
 
 def alike(claims: Iterable[ClaimRow]) -> list[list[ClaimRow]]:
-    """The claims that share verdict and provenance, together."""
+    """Group claims that share verdict and provenance."""
     found = grouped(claims, lambda claim: (phrases.label(claim), claim.source.provenance))
     return list(found.values())
 
 
 def controls(record: Record) -> tuple[int, int]:
-    """Planted wrong theories that were refuted, and all that were tried."""
+    """Count the refuted controls, and all controls that were tried."""
     tried = [phrases.caught(claim) for claim in record.claims if claim.state == "DECIDED"]
     return sum(refuted for refuted, _ in tried), sum(planted for _, planted in tried)
 
 
 def combined(claims: Sequence[ClaimRow]) -> str:
-    """One state for several claims: the worst of those on theorems.
+    """Return one state for several claims: the worst of the claims on theorems.
 
-    A statement that is false, as expected, counts as a success; that shows where there is nothing
-    else to show. Exploratory claims of different verdicts are "exploratory".
+    "False, as expected" is a success, returned only without any other state. Exploratory claims of
+    different verdicts are "exploratory".
     """
     found = count(claim for claim in claims if not claim.exploratory)
     for state in WORST_FIRST:
@@ -200,12 +201,12 @@ def erring(record: Record) -> float:
 
 
 def reused(record: Record) -> list[ClaimRow]:
-    """Claims whose evidence was at least partly older than the run."""
+    """List the claims whose evidence is at least partly older than the run."""
     return [claim for claim in record.claims if claim.blocks.reused]
 
 
 def tried(claims: Iterable[ClaimRow]) -> list[ClaimRow]:
-    """List the claims that were run. Tables leave out the rest, which `attention` lists with the
+    """List the claims that were run. Tables leave out other claims, which `attention` lists with
     reasons."""
     return [claim for claim in claims if claim.state != "NOT RUN"]
 
@@ -235,7 +236,7 @@ def _outcome(claims: Sequence[ClaimRow]) -> str:
 
 
 def list_states(claims: Iterable[ClaimRow]) -> str:
-    """The states of at least one claim, counted, for example `8 SUPPORTED and 1 NOT RUN`."""
+    """Count the states of at least one claim, for example `8 SUPPORTED and 1 NOT RUN`."""
     return listed([f"{number} {state}" for state, number in count(claims).items()])
 
 
@@ -245,9 +246,9 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def attention(record: Record) -> list[list[ClaimRow]]:
-    """The claims that failed or were left undecided, failures first.
+    """List the claims that failed, are undecided or were not run, failures first.
 
-    Claims that were not run for the same reason are one entry; every other has its own.
+    Claims that were not run for the same reason share an entry; every other claim has its own.
     """
     left = [claim for claim in record.claims if claim.outcome != "passed"]
     entries = grouped(left, lambda c: (c.reason,) if c.state == "NOT RUN" else (c.id, ""))
@@ -255,7 +256,7 @@ def attention(record: Record) -> list[list[ClaimRow]]:
 
 
 def groups(record: Record) -> dict[str, list[ClaimRow]]:
-    """The claims by paper, those on theorems first, with headings."""
+    """Group claims by paper under headings, claims on theorems first."""
     papers = {paper.key: paper.title for paper in record.papers}
 
     def name(claim: ClaimRow) -> str:
@@ -267,7 +268,7 @@ def groups(record: Record) -> dict[str, list[ClaimRow]]:
 
 
 def statements(record: Record) -> dict[str, list[Entry]]:
-    """List by paper its statements, each with the claims of this run that test it."""
+    """List each paper's statements, with the claims of this run that test them."""
 
     def entry(paper: PaperRow, found: Statement) -> Entry:
         claims = [
@@ -281,12 +282,12 @@ def statements(record: Record) -> dict[str, list[Entry]]:
 
 
 def carried(entries: Iterable[Entry], name: str) -> list[str]:
-    """The entries that rest on the entry of this name."""
+    """Name the entries that rest on the entry of this name."""
     return [entry.name for entry in entries if name in entry.rests_on]
 
 
 def derivations(record: Record) -> list[Entry]:
-    """The modules that formulas come from, each with the claims of this run that test them."""
+    """List the modules of formulas, each with the claims of this run that test the formulas."""
     return [
         Entry(
             found.module,
@@ -301,7 +302,7 @@ def derivations(record: Record) -> list[Entry]:
 def cited(claim: ClaimRow, paper: PaperRow) -> list[Work]:
     """List the publications that a claim's statements come from.
 
-    A group of papers is never cited itself: its title is ours.
+    A group of papers is never cited: its title is ours.
     """
     if all(statement.work is None for statement in paper.statements):
         own = Work(authors=paper.authors, title=paper.title, identifier=paper.identifier)

@@ -1,4 +1,4 @@
-"""Fill in the files of `templates/`: HTML, in which all text is escaped, and plain text."""
+"""Fill in the files of `templates/`: HTML, with all text escaped, and plain text."""
 
 import base64
 import hashlib
@@ -27,7 +27,7 @@ def text(name: str, filters: Mapping[str, Callable[[str], str]], **values: Any) 
 
 @cache
 def _environment() -> Environment:
-    """Load the templates, with the phrases and functions that they use."""
+    """Load the templates with the phrases and functions that they use."""
     found = Environment(
         loader=PackageLoader("recall_reports"),
         autoescape=True,
@@ -49,7 +49,7 @@ def _environment() -> Environment:
 
 
 def _policy(*texts: str) -> str:
-    """Say what the page may do: apply this style sheet, run this script, and use no network."""
+    """Write the page's policy: apply this style sheet, run this script, use no network."""
     hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts)
     sheet, script = (f"'sha256-{digest.decode()}'" for digest in hashes)
     return (
@@ -59,5 +59,5 @@ def _policy(*texts: str) -> str:
 
 
 def _include_raw(name: str) -> Markup:
-    """Read a file of the templates as it is (the style sheet, the script)."""
+    """Read a file of `templates/` as it is: the style sheet or the script."""
     return Markup(resources.files(__package__).joinpath("templates", name).read_text("utf-8"))

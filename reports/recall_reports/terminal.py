@@ -25,11 +25,11 @@ STYLES = {
     "NOT RUN": "dim",
     "ERROR": "bold magenta",
 }
-WIDE = 112  # columns from which region and resolution have room
-SLIM = 43  # least number of columns next to a name, so that its finding has room
+WIDE = 112  # least width at which region and resolution have room
+SLIM = 43  # least width next to a name for its finding
 NOTICES = "notices: the smallest error in the theory that the data would have refuted"
 MANY = 8
-"""Largest number of claims not run to name without -v."""
+"""Largest number of claims that were not run to name without -v."""
 PLAIN = str.maketrans(
     dict(zip("✓✕◆◇–…“”", '+x*o-.""', strict=True)) | {"≤": "<=", "≥": ">=", "∞": "inf"}
 )
@@ -38,13 +38,13 @@ PLAIN = str.maketrans(
 def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None:
     """Print the verdict table, the failures with their reasons, and the outcome in one sentence.
 
-    On a console of ASCII all of it is ASCII.
+    A console of ASCII gets only ASCII.
 
     Args:
-        record: of a run.
-        console: where to print.
+        record: record of a run.
+        console: console to print to.
         verbosity: below 0 there is no table, and claims that were not run are left out. Above 0 the
-            table has one more line for each claim, on what was used and what it resolves.
+            table has another line per claim, on its evidence and resolution.
     """
     analyses = Analyses(record.claims, record.usual)
     width, unicode = console.width, not console.options.ascii_only
@@ -93,14 +93,14 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
 def _table(
     claims: Sequence[ClaimRow], analyses: Analyses, *, width: int, unicode: bool, verbose: bool
 ) -> Table:
-    """The verdicts, a row each. Names are copied, so they do not break: findings give way."""
+    """Make a row per verdict. Findings are wrapped, but never names, so that they can be copied."""
     wide = width >= WIDE
     slim = width < SLIM + max(len(claim.id) for claim in claims)
     rows = [
         [_fit(cell, unicode) for cell in _cells(claim, analyses, wide=wide, verbose=verbose)]
         for claim in claims
     ]
-    if slim:  # the finding stands under the name
+    if slim:  # the finding is under the name
         rows = [[row[0], Text("\n").join(row[1:3])] for row in rows]
     table = Table(
         box=box.SIMPLE_HEAD if unicode else box.ASCII2, padding=0, expand=wide, show_edge=False
@@ -143,7 +143,7 @@ def _cells(claim: ClaimRow, analyses: Analyses, *, wide: bool, verbose: bool) ->
 
 
 def _fit(text: Text, unicode: bool) -> Text:
-    """The text without what would steer the terminal; without `unicode` in ASCII."""
+    """Remove characters that control the terminal; without `unicode`, write ASCII."""
     if clean(text.plain) != text.plain:
         text = Text(clean(text.plain), style=text.style)
     if unicode:

@@ -1,18 +1,18 @@
 """A usual analysis of a record by statsmodels: regressions and 95% intervals.
 
-It decides nothing. A verdict rests on tests that assume no curve. Readers know fits and confidence
-intervals, so the report shows these next to it, as a check of the engine by other people's code:
+The analysis decides nothing. A verdict rests on tests that assume no curve. Readers know fits and
+confidence intervals, so the report shows these too, as a check of the engine by other code:
 
 * a critical value is where a probit curve in the logarithm of the scanned size, fitted to the
   shares, crosses the target; its error is by the delta method. Shares that are means of
-  probabilities vary less than a coin: the dispersion is what the cells' errors say;
+  probabilities vary less than coins: the cells' errors give the dispersion;
 * an exponent is the slope of the logarithms, weighted by the errors of the cells' means. A law that
-  bends has no single exponent. Where there is a prediction, the slope of observed over predicted is
-  added to the prediction's exponent on the grid;
+  bends has no single exponent. With a prediction, the slope of observed over predicted is added to
+  the prediction's exponent on the grid;
 * a share of successes has Wilson's interval, and any other mean Student's.
 
-Where a fit leaves more than the replicates' errors explain, its errors are larger by that factor.
-This module imports statsmodels, which takes a while. What writes a record imports it, and keeps the
+If residuals of a fit exceed the replicates' errors, the fit's errors grow by that factor. This
+module imports statsmodels, which is slow. Code that writes a record imports it, and keeps the
 analyses in the record, from which `analyses` reads them.
 """
 
@@ -36,13 +36,13 @@ from recall_reports.summary import grouped
 Array = npt.NDArray[np.float64]
 
 MISSES = 0.05
-"""Share of true values that an interval misses, and the level of the tests."""
+"""Probability that an interval misses the true value; also the level of the tests."""
 OF_MEANS = ("MeanRatio", "MeanDifference", "ProportionDifference", "OneSided", "Functional")
-"""The rules whose components are means of cells, less or over their predictions."""
+"""Rules about means of cells, minus or divided by predictions."""
 
 
 def analysed(record: Record) -> dict[str, UsualRow]:
-    """The usual analyses of all claims that have one, and the intervals that figures draw."""
+    """Analyse all claims that have a usual analysis, and make the intervals that figures draw."""
     drawn = {one.claim for paper in record.papers for fig in paper.figures for one in fig.series}
     found = {}
     for claim in record.claims:
@@ -52,7 +52,7 @@ def analysed(record: Record) -> dict[str, UsualRow]:
 
 
 def components(claim: ClaimRow) -> list[Usual | None]:
-    """The usual analysis of each component of a claim; None where there is none."""
+    """Analyse each component of a claim; None for a component without a usual analysis."""
     nothing: list[Usual | None] = [None] * len(claim.components)
     name = claim.rule.name
     errors = [cell.error for cell in claim.cells if cell.replicates]
@@ -70,7 +70,7 @@ def components(claim: ClaimRow) -> list[Usual | None]:
 def _usual(
     estimate: float, error: float, region: tuple[float, float], dof: float = math.inf
 ) -> Usual | None:
-    """An estimate with a standard error, and degrees of freedom of the latter."""
+    """Make an analysis of an estimate, its standard error, and the error's degrees of freedom."""
     if not (math.isfinite(estimate) and 0 < error < math.inf):
         return None
     reach = float(stats.t.isf(MISSES / 2, dof)) * error
@@ -80,7 +80,7 @@ def _usual(
 
 
 def _mean(claim: ClaimRow, component: ComponentRow) -> Usual | None:
-    """The mean over a component's cells, each less or over its prediction."""
+    """Analyse a mean over a component's cells, each minus or divided by its prediction."""
     cells = _of(claim.cells, component)
     observed = [cell.observed for cell in cells if isinstance(cell.observed, float)]
     expected = [cell.predicted for cell in cells if isinstance(cell.predicted, float)]
@@ -104,7 +104,7 @@ def _mean(claim: ClaimRow, component: ComponentRow) -> Usual | None:
 def _share(
     share: float, count: int, expected: float, component: ComponentRow, *, ratio: bool
 ) -> Usual | None:
-    """Wilson's interval and test, for a share minus, or divided by, its prediction."""
+    """Analyse a share, minus or divided by its prediction, by Wilson's interval and test."""
     if ratio and expected < 0:
         return None
 
@@ -124,7 +124,7 @@ def _share(
 
 
 def interval(cell: CellRow) -> Range | None:
-    """The 95% interval of what a cell observed; None where it has no error."""
+    """Return the 95% interval of a cell's observed value; None without an error."""
     share, error = cell.observed, cell.error
     if not isinstance(share, float) or error is None:
         return None
@@ -137,7 +137,7 @@ def interval(cell: CellRow) -> Range | None:
 
 
 def _is_coin(cell: CellRow) -> bool:
-    """Whether each replicate was 0 or 1: nothing in [0, 1] of this mean varies as much."""
+    """Whether each replicate was 0 or 1: no other values in [0, 1] vary as much at this mean."""
     share, count = cell.observed, cell.replicates
     if not isinstance(share, float) or not 0 <= share <= 1 or count < 2 or cell.error is None:
         return False
@@ -148,7 +148,7 @@ def _is_coin(cell: CellRow) -> bool:
 
 
 def _location(claim: ClaimRow, component: ComponentRow) -> Usual | None:
-    """The critical value over its prediction."""
+    """Analyse a critical value over its prediction."""
     ladder = _of(claim.cells, component)
     critical = ladder[0].critical if ladder else None
     found = _crossing(claim, ladder)
@@ -164,9 +164,9 @@ def _location(claim: ClaimRow, component: ComponentRow) -> Usual | None:
 
 
 def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float] | None:
-    """Fit a probit curve: the logarithm of a series' critical value and its standard error.
+    """Fit a probit curve; return the logarithm of the critical value, and its standard error.
 
-    None where the shares let no curve be fitted, or statsmodels warns of its fit.
+    None if the shares allow no fit, or statsmodels warns about it.
     """
     ladder = [cell for cell in ladder if cell.replicates]
     scan, target = (claim.declared.get(f"rule's {name}", "") for name in ("scan", "target"))
@@ -188,7 +188,7 @@ def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float]
     design = np.column_stack([np.ones_like(logs), logs - middle])
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("error", ModelWarning)
-        # Two sizes are always fitted perfectly: `_separated` says where nothing can be known.
+        # A curve always fits two sizes perfectly: `_separated` says if this shows nothing.
         warnings.simplefilter("ignore", PerfectSeparationWarning)
         model = GLM(shares, design, family=Binomial(link=Probit()), var_weights=counts)
         try:
@@ -204,15 +204,15 @@ def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float]
 
 
 def _separated(shares: Array) -> bool:
-    """Whether the shares, from the smallest size, let a curve be as steep as it likes."""
+    """Whether the shares, from the smallest size up, fit a curve of any steepness."""
     steps = np.diff(shares)
     within = int(((shares > 0) & (shares < 1)).sum())
     return within < 2 and bool((steps >= 0).all() or (steps <= 0).all())
 
 
 def _exponents(claim: ClaimRow) -> list[Usual | None]:
-    """The slopes of the logarithms of means, or of critical values, in the parameters'
-    logarithms."""
+    """Analyse exponents: slopes of the logarithms of means, or of critical values, in the
+    parameters' logarithms."""
     cells, expected = claim.cells, None
     if claim.rule.locates:
         scan = claim.declared.get("rule's scan")
@@ -249,12 +249,12 @@ def _exponents(claim: ClaimRow) -> list[Usual | None]:
 
 
 def _of(cells: Sequence[CellRow], component: ComponentRow) -> list[CellRow]:
-    """The cells that a component is about."""
+    """Return a component's cells."""
     return [cell for cell in cells if component.params.items() <= cell.params.items()]
 
 
 def _numbers(values: Iterable[object]) -> Array | None:
-    """All values as numbers; None where one is none, or where there are none."""
+    """Return all values as numbers; None if some value is no number, or without values."""
     found = list(values)
     if not found or any(isinstance(v, bool) or not isinstance(v, int | float) for v in found):
         return None
@@ -262,7 +262,7 @@ def _numbers(values: Iterable[object]) -> Array | None:
 
 
 def _number(text: str) -> float | None:
-    """The number that a text is, if it is one."""
+    """Read a text as a number; None if it is none."""
     try:
         return float(text)
     except ValueError:

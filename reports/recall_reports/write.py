@@ -13,24 +13,24 @@ Paths = dict[str, Path]
 
 
 def write(record: Record, directory: Path, written: Paths | None = None) -> Paths:
-    """Write `report.json` and all that `render` makes of it; return their paths by kind.
+    """Write `report.json` and the files that `render` makes; return their paths by kind.
 
     The record comes first: if a later file fails, the evidence is safe, and `python -m
     recall_reports render` makes the others from it. Each file is replaced whole or left as it was.
 
     Args:
-        record: of a run.
-        directory: where to write.
-        written: takes the paths as the files are written; it has them if others fail.
+        record: record of a run.
+        directory: folder to write to.
+        written: mapping to fill with each path once its file is written, even if others fail.
 
     Raises:
-        ReportError: the record is invalid, a file would replace one that is not a report's, or some
-            files cannot be written: which, and why.
+        ReportError: the record is invalid, a file would replace a foreign file, or files cannot be
+            written: the message says which, and why.
     """
     files.refuse_foreign(directory)
     written = {} if written is None else written
     record = files.validated(record)
-    with suppress(Exception):  # the evidence comes first; the page says what is wrong
+    with suppress(Exception):  # the evidence comes first; the page reports the error
         record.usual = _analysed(record)
     written["json"] = files.dump(record, directory / "report.json")
     return render(record, directory, written)
@@ -40,7 +40,7 @@ def render(record: Record, directory: Path, written: Paths | None = None) -> Pat
     """Write `report.html` and `report.md` of a valid record; return the paths, as `write` does.
 
     Raises:
-        ReportError: a file would replace one that is not a report's, or cannot be written.
+        ReportError: a file would replace a foreign file, or cannot be written.
     """
     files.refuse_foreign(directory)
     written = {} if written is None else written
@@ -56,7 +56,7 @@ def render(record: Record, directory: Path, written: Paths | None = None) -> Pat
             written[path.suffix[1:]] = files.replace(path, form(record, analyses).encode())
         except ReportError as error:
             problems.append(str(error))
-        except Exception as error:  # a form that breaks takes none of the others along
+        except Exception as error:  # other forms are still written
             problems.append(f"{path}: cannot be made ({type(error).__name__}: {error})")
     if problems:
         raise ReportError("; ".join(problems))

@@ -114,7 +114,7 @@ class Decision:
     components: tuple[Component, ...]
     controls: Mapping[str, tuple[Component, ...]]
     doubt: str = ""
-    """How the evidence contradicts an assumption of the rule, so that there is no verdict."""
+    """Reason why there is no verdict: evidence that contradicts an assumption of the rule."""
 
     @property
     def on_region(self) -> Verdict:

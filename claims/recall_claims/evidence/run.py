@@ -1,4 +1,4 @@
-"""Run a claim until its verdict, on blocks from the ledger or from an executor."""
+"""Run a claim to its verdict, on blocks from the ledger or from an executor."""
 
 import math
 import time
@@ -24,15 +24,15 @@ from recall_claims.model.errors import OutOfTime, SimulationError, about
 from recall_claims.model.papers import papers
 
 Progress = Callable[[str, int, int, int], None]
-"""Called with claim id, look, blocks done and blocks wanted at this look."""
+"""Function to call with claim id, look, blocks done and blocks wanted at this look."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """Settings of a run, as its options give them.
 
-    `costs`: what blocks are expected to take, which learns from those that are done. `limit`: when
-    they have to end, by `time.monotonic`.
+    `costs`: expected seconds of blocks, updated by each finished block. `limit`: time by which
+    blocks have to end, on the clock `time.monotonic`.
     """
 
     tier: str = "standard"
@@ -43,7 +43,7 @@ class Settings:
     costs: Costs | None = field(default=None, compare=False, repr=False)
 
     def alpha_of_look(self, claim: Claim, alpha: float | None = None) -> float:
-        """Error probability of one look, from `alpha` or from the claim's slot of the budget."""
+        """Return a look's error probability, from `alpha`, or else from the claim's slot."""
         if alpha is None:
             alpha = self.budget.per_claim(papers()[claim.source.paper])
         return claim.rule.alpha_of_look(alpha, claim.looks(self.tier))
@@ -62,16 +62,16 @@ class Outcome:
     looks: int
     blocks: int
     place: Place
-    """Number of attempts at the claim that the ledger counts, and which one this is."""
+    """Number of attempts at the claim in the ledger, and the place of this attempt."""
     seconds: float = 0.0
     reused: int = 0
     recomputed: Mapping[str, int] = field(default_factory=dict)
     divided: int = 0
-    """Blocks of this run that had to be simulated in parts, for lack of memory."""
+    """Number of this run's blocks that were simulated in parts, for lack of memory."""
 
     @property
     def replicates(self) -> int:
-        """Replicates over all cells."""
+        """Number of replicates over all cells."""
         return sum(sample.replicates for sample in self.evidence)
 
 
@@ -79,7 +79,7 @@ class Outcome:
 class Prepared:
     """A claim that remembers its predictions.
 
-    `registration`: of its declaration in the tier, or the name of the stream that it draws from.
+    `registration`: hash of its declaration in the tier, or another name for its random stream.
     """
 
     claim: Claim
@@ -89,10 +89,10 @@ class Prepared:
     def of(
         cls, claim: Claim, tier: str, named: str | None = None, *, checked: bool = False
     ) -> Self:
-        """Prepare a claim, which draws from its registration's stream unless another is named.
+        """Prepare a claim, which draws from its registration's stream or the one `named`.
 
         Raises:
-            ClaimError: it is to be `checked`, and written wrongly in the tier.
+            ClaimError: the claim is `checked`, and written wrongly in the tier.
         """
         kept = remembering(claim)
         if checked:
@@ -102,7 +102,7 @@ class Prepared:
 
 
 def task_of(ready: Prepared, settings: Settings, cell: Cell, block: int) -> Task:
-    """A block of a claim, as this process would ask for it."""
+    """Make the task for a block of a claim, with this process's code and versions."""
     claim = ready.claim
     key = BlockKey(
         claim=claim.id,
@@ -120,7 +120,7 @@ def task_of(ready: Prepared, settings: Settings, cell: Cell, block: int) -> Task
 
 
 def set_of(ready: Prepared, settings: Settings) -> EvidenceSet:
-    """Return the registration, seed and code of an attempt, as this process would make it."""
+    """Return registration, seed and code of an attempt with this process's code."""
     claim = ready.claim
     code = find(claim.module, claim.id)[1]
     return EvidenceSet(claim.id, settings.tier, ready.registration, str(settings.seed), code)
@@ -130,13 +130,13 @@ class Round:
     """The blocks of one look.
 
     Attributes:
-        look: that waits for them.
-        blocks: those at hand, from the ledger or simulated.
-        missing: what the others are simulated by.
+        look: look that waits for the blocks.
+        blocks: results from the ledger or from a worker, by key.
+        missing: tasks for the other blocks, by key.
         reasons: why each block that the ledger lacked has to be simulated.
-        unsent: missing ones that no executor has been given; the longest last.
-        late: missing ones that are not expected to end before the time limit.
-        longest: expected seconds of the longest missing one; infinite if nothing is known.
+        unsent: missing tasks that no executor has received; the longest last.
+        late: missing tasks that are not expected to end before the time limit.
+        longest: expected seconds of the longest missing task; infinite if nothing is known.
     """
 
     def __init__(
@@ -159,13 +159,13 @@ class Round:
 
     @property
     def observables(self) -> tuple[str, ...] | None:
-        """Names of the observables that a block has to hold, as the first look shows."""
+        """Observables that a block must have, known from the first look; before it None."""
         evidence = self.look.evidence
         return tuple(evidence[0].observations) if evidence else None
 
     @property
     def observed(self) -> dict[Cell, list[Mapping[str, Array]]]:
-        """Return the observations of the look, once no block is missing."""
+        """The observations of the look, once no block is missing."""
         found = {(key.cell, key.block): result for key, result in self.blocks.items()}
         return {
             cell: [found[cell.id, block].observations for block in blocks]
@@ -177,11 +177,11 @@ class Running:
     """A claim between its first block and its verdict.
 
     Attributes:
-        round: the blocks of the look that is next, or of the last, which has none.
+        round: the blocks of the next look; without blocks after the last look.
 
     Args:
-        ledger: where blocks are found; a process that simulates missing ones keeps them there.
-        alpha: the claim's error probability; if it is not given, its slot of the error budget.
+        ledger: ledger with the blocks; a process that simulates missing blocks keeps them there.
+        alpha: the claim's error probability; by default its slot of the error budget.
     """
 
     def __init__(
@@ -204,19 +204,19 @@ class Running:
 
     @property
     def progress(self) -> tuple[int, int, int]:
-        """Look, blocks at hand, and blocks wanted by the end of this look."""
+        """Number of the look, blocks received, and blocks wanted by the end of this look."""
         done = sum(len(each.blocks) for each in (*self._judged, self.round))
-        look = min(self.round.look.number + 1, len(self.steps))  # after the last, none is ahead
+        look = min(self.round.look.number + 1, len(self.steps))  # no look after the last
         return look, done, done + len(self.round.missing)
 
     def seconds(self, task: Task) -> float | None:
-        """Expected seconds of one block, or None if nothing is known."""
+        """Return the expected seconds of one block, or None if nothing is known."""
         costs, key = self.settings.costs, task.key
         return None if costs is None else costs.seconds(key.claim, key.cell, key.replicates)
 
     @property
     def path(self) -> float:
-        """Expected seconds of its longest chain of blocks, one per look; infinite if unknown."""
+        """Expected seconds of the claim's longest chain of blocks, one per look; or infinite."""
         costs, looks = self.settings.costs, len(self.steps)
         taken = looks if costs is None else costs.looks(self.claim.id, looks)
         return self.round.longest * max(1, taken - self.round.look.number)
@@ -224,8 +224,8 @@ class Running:
     def next_block(self) -> Task | None:
         """Take the longest block that may begin now; None if there is none.
 
-        Under a time limit, blocks that are not expected to end before it are put aside as late. A
-        block of unknown length waits for the claim's blocks in flight, whose length will be known.
+        Blocks that are not expected to end before a time limit become late. Under a limit, a block
+        of unknown length waits until the claim's blocks in flight show a length.
         """
         here, limit = self.round, self.settings.limit
         if limit is not None:
@@ -246,7 +246,7 @@ class Running:
         """Accept a missing block; after the last one, judge the look and begin the next.
 
         Raises:
-            Exception: whatever rule and theory raise.
+            Exception: any error of rule or theory.
         """
         del self.round.missing[key]
         self.round.blocks[key] = result
@@ -256,8 +256,8 @@ class Running:
         """Return the outcome of the looks taken.
 
         Raises:
-            OutOfTime: there is none, for the time limit left blocks of the look.
-            SimulationError: there is none, for blocks of the first are missing.
+            OutOfTime: the time limit left blocks of the look undone.
+            SimulationError: blocks of the first look are missing.
         """
         look = self.round.look
         if self.round.late:
@@ -284,16 +284,16 @@ class Running:
         )
 
     def _judge(self) -> None:
-        """Judge looks for as long as all of their blocks are there, and begin the next.
+        """Judge looks while all of their blocks are there, and begin the next look.
 
         Raises:
-            SimulationError: the values of a look do not vary, or share something.
+            SimulationError: a look's values do not vary, or its replicates share something.
         """
         while self.round.blocks and not self.round.missing:
             look = self._loop.send(self.round.observed)
             self._judged.append(self.round)
             problem = replay.constant(self.claim, look.evidence) if look.number == 1 else None
-            if not look.wanted:  # the last: any look may be, so they share the level
+            if not look.wanted:  # any look may be the last, so looks share the level
                 size = self.claim.block_size(self.settings.tier)
                 level = self._alpha / len(self.steps)
                 problem = problem or replay.alike(self.claim, look.evidence, size, level)

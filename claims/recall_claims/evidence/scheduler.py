@@ -1,4 +1,4 @@
-"""Decide which claim's missing blocks are simulated next, and give each claim its own back."""
+"""Decide which claim's missing blocks are simulated next, and return each result to its claim."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
 from recall_claims.model.errors import ExecutorError, SimulationError, told
 
 AHEAD = 4.0
-"""Seconds of queued work per worker, at least one task, for the time while claims are judged."""
+"""Seconds of queued work per worker, at least one task, so that workers go on during judging."""
 DEEPEST = 64
-"""Tasks that are queued for each worker at most."""
+"""Largest number of tasks queued per worker."""
 TOGETHER = 0.05
-"""Seconds of short blocks that are sent together, as each message costs milliseconds."""
+"""Seconds of short blocks to send together, as each message costs milliseconds."""
 
 Begin = Callable[[], Running | None]
 Expected = tuple[str, float, float, Begin]
@@ -41,11 +41,11 @@ def run_claim(
     """Run one claim to its verdict; raises the errors of `Scheduler.run`.
 
     Args:
-        claim: a claim that has cells in the tier asked for.
-        executor: where missing blocks run; None simulates nothing, and judges the looks for
-            which the ledger has all blocks.
-        registered: names the stream that it draws from; if it is not given, its registration does.
-        alpha: the claim's error probability; if it is not given, its slot of the error budget.
+        claim: a claim with cells in the tier of `settings`.
+        executor: executor of missing blocks; None simulates nothing, and judges only looks whose
+            blocks are all in the ledger.
+        registered: name of the claim's random stream; by default its registration.
+        alpha: the claim's error probability; by default its slot of the error budget.
     """
     return Scheduler(ledger, executor).run(
         claim.id,
@@ -55,7 +55,7 @@ def run_claim(
 
 @dataclass(frozen=True)
 class Flight:
-    """Blocks of a claim at an executor, with their expected seconds."""
+    """A claim's blocks that an executor simulates, with their expected seconds."""
 
     running: Running
     tasks: tuple[Task, ...]
@@ -66,20 +66,21 @@ class Flight:
 class Scheduler:
     """Sends blocks to the executor, and results to ledger and claims, all in one thread.
 
-    Theorems come before exploratory claims, and of each the cheapest first, so that most verdicts
-    are there early. The remaining path of a claim is a chain of blocks, one per look, that no
-    number of workers shortens. A claim goes first, the longest before others, as soon as its path
-    takes more than a quarter of the time that all claims still need together. So the last claims
-    end at about the same time. With the seconds of a whole run, 2 to 64 workers need at most 2.5
-    per cent longer than with the longest path first. No order changes a figure: see `Task.key`.
+    Theorems come before exploratory claims, and among each the cheapest claim first, so that most
+    verdicts come early. A claim's remaining path is a chain of blocks, one per look, which more
+    workers do not shorten. As soon as its path takes more than a quarter of the time that all
+    claims still need together, a claim goes first, the longest path before others. So the last
+    claims end at about the same time. With the block times of a whole run, 2 to 64 workers need at
+    most 2.5 per cent longer than with the longest path first. No order changes a figure: see
+    `Task.key`.
 
-    A worker that dies takes the executor along. Another is started, and the blocks that were in
-    flight run again, one at a time: if one dies alone, its claim fails, and no other.
+    A worker that dies ends its executor. We start another executor, and run the blocks in flight
+    again, one at a time. If a worker dies on one block alone, only this block's claim fails.
 
     Args:
-        ledger: where blocks are found and kept, or its file, which is opened when first needed.
-        executor: where they run, or an option value, as of `executors.factory`, of one that is
-            started when first needed. None simulates nothing.
+        ledger: ledger that has and keeps blocks, or its file, which is opened when first needed.
+        executor: executor of the blocks, or an option value for `executors.factory`, whose executor
+            is started when first needed. None simulates nothing.
 
     Raises:
         ExecutorError: the option value names no executor.
@@ -94,20 +95,20 @@ class Scheduler:
         self._ledger, self._simulates = ledger, executor is not None
         self._executor = executor if isinstance(executor, Executor) else None
         self._refused: ExecutorError | None = None
-        # A claim is expected, then open or failed, and forgotten once its turn is over.
+        # A claim is expected, then open or failed, and forgotten after its turn.
         self._expected: dict[str, tuple[float, Begin]] = {}  # the longest path last
-        self._cheap: list[str] = []  # the same, the cheapest last
+        self._cheap: list[str] = []  # expected claims, the cheapest last
         self._last: Collection[str] = ()
         self._work: dict[str, float] = {}  # expected seconds
-        self._ahead: dict[str, float] = {}  # of those that are still expected
+        self._ahead: dict[str, float] = {}  # of claims still expected
         self.told: Callable[[Running], None] | None = None
-        """Called with each claim that is decided, as soon as it is."""
+        """Function to call with each claim as soon as it is decided."""
         self._open: dict[str, Running] = {}
         self._failed: dict[str, Exception] = {}
         self._flying: dict[Future[Results], Flight] = {}
-        self._load = 0.0  # seconds of what is flying
+        self._load = 0.0  # expected seconds in flight
         self._done: SimpleQueue[Future[Results]] = SimpleQueue()
-        self._suspects: deque[Flight] = deque()  # lost with a worker, which one of them has killed
+        self._suspects: deque[Flight] = deque()  # lost when one of them killed a worker
 
     @property
     def ledger(self) -> Ledger:
@@ -121,7 +122,7 @@ class Scheduler:
         """The executor, started at first use.
 
         Raises:
-            ExecutorError: it cannot be had; raised again for every claim, without another wait.
+            ExecutorError: the executor cannot start; raised again for every claim, without a wait.
         """
         if self._refused is not None:
             raise self._refused
@@ -134,12 +135,12 @@ class Scheduler:
         return self._executor
 
     def expect(self, claims: Iterable[Expected], last: Collection[str] = ()) -> None:
-        """Take note of claims that will be asked for, so that workers may begin with them.
+        """Announce claims that `run` will get, so that workers may begin with them.
 
-        Each has its id, the seconds of its longest path and of all its blocks (infinite if nothing
-        is known), and a function that makes it ready to run. That returns None if there is nothing
-        to run; an error in a claim is raised at its turn. The `last` ones are begun after all
-        others, unless it is known that their paths are long.
+        Each has its id, the seconds of its longest path and of all its blocks (infinite if
+        unknown), and a function that begins the claim. The function returns None if there is
+        nothing to run. An error in a claim is raised at its turn. The `last` claims begin after all
+        others, unless their paths are known to be long.
         """
         self._last = last
         longest_first = sorted(claims, key=lambda one: self._known(*one[:2]), reverse=True)
@@ -149,7 +150,7 @@ class Scheduler:
         self._expected = {claim: (path, begin) for claim, path, _, begin in longest_first[::-1]}
 
     def decided(self, claim: str) -> bool:
-        """Whether a claim has reached its verdict during the wait for others."""
+        """Whether a claim reached its verdict while `run` waited for others."""
         return claim in self._open and not self._open[claim].round.missing
 
     def run(
@@ -158,17 +159,17 @@ class Scheduler:
         """Run a claim to its verdict, while workers go on with others.
 
         Args:
-            begin: makes it ready to run, if it is not yet under way.
+            begin: makes the claim ready to run, if it has not begun yet.
             progress: called after every block of any claim.
 
         Raises:
             ClaimError: the claim is written wrongly.
             SimulationError: the simulation returned no numbers, the wrong shape, or NaN; a worker
                 has other code; or, without an executor, the ledger lacks a block.
-            OutOfTime: blocks of a look are not expected to end before the time limit; the others
-                are in the ledger.
+            OutOfTime: blocks of a look are not expected to end before the time limit; finished
+                blocks are in the ledger.
             BrokenExecutor: the executor's workers or its scheduler are gone.
-            ExecutorError: there is no executor.
+            ExecutorError: the executor cannot start.
             LedgerError: the ledger cannot be read or written.
         """
         executors.one_thread()
@@ -191,7 +192,7 @@ class Scheduler:
             self._failed.pop(claim, None)
 
     def close(self) -> None:
-        """Stop workers; cancel the blocks not begun, and keep the finished ones."""
+        """Stop workers; cancel blocks that have not begun, and keep finished blocks."""
         try:
             if self._executor is not None and self.executor_name:
                 self._executor.shutdown(wait=True, cancel_futures=True)
@@ -217,18 +218,18 @@ class Scheduler:
                 if not tasks:
                     return
                 self._send(running, tasks)
-        except ExecutorError as error:  # there is none: the claim that is waited for reports it
+        except ExecutorError as error:  # the awaited claim reports it
             self._fail(first, error)
 
     @property
     def _serial(self) -> bool:
-        """Whether a block runs while it is submitted, so that claims have to run in turn."""
+        """Whether submitting a block runs it, so that claims have to run in turn."""
         return isinstance(self.executor, executors.SerialExecutor)
 
     def _room(self, *, limited: bool) -> bool:
-        """Whether the executor has room; under a time limit no block is queued.
+        """Whether the executor has room for a task.
 
-        It would begin nobody knows when.
+        Under a time limit no block is queued, since nobody knows when it would begin.
         """
         if self._serial or self._suspects:
             return not self._flying
@@ -238,10 +239,10 @@ class Scheduler:
         return tasks < 2 * workers or (tasks < DEEPEST * workers and self._load < AHEAD * workers)
 
     def _in_turn(self, first: Running) -> Iterator[Running]:
-        """Claims in the order to start: those with long chains of blocks first, then the cheapest.
+        """Yield claims in the order to start: long chains of blocks first, then the cheapest.
 
-        Those that are expected are begun. The claim that is waited for goes first if nothing is
-        known of it, and is all that a serial executor gets; but one of the last waits for others.
+        This begins expected claims. The awaited claim `first` goes first if its time is unknown,
+        and is the only claim for a serial executor; but a claim among the last waits for others.
         """
         asked: list[Running] = []
         sending = (name for name, running in self._open.items() if running.round.unsent)
@@ -269,7 +270,7 @@ class Scheduler:
                 self._expect_no_more(name)
                 try:
                     begun = begin()
-                except Exception as error:  # its formulas may do anything; its own turn reports it
+                except Exception as error:  # any error of its formulas waits for its turn
                     self._failed[name] = error
                     continue
                 if begun is not None:
@@ -282,25 +283,25 @@ class Scheduler:
                 return
 
     def _rank(self, claim: str, path: float, long: float) -> tuple[int, float, str]:
-        """A claim's place in the queue; the least goes first."""
+        """Return a claim's rank in the queue; the lowest goes first."""
         path = self._known(claim, path)
         place = 2 if claim in self._last else 1
         return (0, -path, claim) if path >= long else (place, self._work.get(claim, 0.0), claim)
 
     def _known(self, claim: str, path: float) -> float:
-        return 0.0 if claim in self._last and math.isinf(path) else path  # may not put it first
+        return 0.0 if claim in self._last and math.isinf(path) else path  # unknown: not first
 
     def _expect_no_more(self, claim: str) -> None:
         self._expected.pop(claim, None)
         self._ahead.pop(claim, None)
 
     def _tell(self, running: Running) -> None:
-        """Say that a claim is decided, once it is."""
+        """Call `told` if a claim is decided."""
         if self.told is not None and not running.round.missing:
             self.told(running)
 
     def _packed(self, running: Running) -> tuple[Task, ...]:
-        """The next block of a claim, or several if they are short."""
+        """Take a claim's next block, or several if they are short."""
         tasks, total = list[Task](), 0.0
         while total < TOGETHER and not (tasks and self._serial):
             task = running.next_block()
@@ -320,7 +321,7 @@ class Scheduler:
         except BrokenExecutor as error:
             self._lost(flight, error)
             return
-        except Exception as error:  # an executor of somebody's own may raise anything
+        except Exception as error:  # an unknown executor may raise anything
             name = self.executor_name or type(executor).__name__
             self._refused = ExecutorError(f"--executor {name} takes no block: {told(error)}")
             raise self._refused from error
@@ -329,7 +330,7 @@ class Scheduler:
         future.add_done_callback(self._done.put)
 
     def _take(self, future: Future[Results], progress: Progress | None) -> None:
-        """Keep the results of a flight, and give them to the claim if it still wants them."""
+        """Keep a flight's results, and pass them to the claim if it still wants them."""
         flight = self._flying.pop(future)
         running = flight.running
         self._load = self._load - flight.seconds if self._flying else 0.0
@@ -339,14 +340,14 @@ class Scheduler:
             for task, result in zip(flight.tasks, results, strict=True):
                 if not self._wanted(running):
                     return
-                look, done, wanted = running.progress  # of the look that the block is for
+                look, done, wanted = running.progress  # before the block may end the look
                 running.put(task.key, result)
                 self._tell(running)
                 if progress is not None:
                     progress(running.claim.id, look, done + 1, wanted)
         except CancelledError:
             if not self._wanted(running):
-                return  # it was cancelled here
+                return  # this process cancelled it
             gone = "the executor gave up its blocks; is its scheduler gone? Start it and run again"
             self._lost(flight, BrokenExecutor(f"{gone}: finished blocks are kept"))
         except BrokenExecutor as error:
@@ -355,7 +356,7 @@ class Scheduler:
             self._fail(running, error)
 
     def _keep(self, flight: Flight, results: Results) -> None:
-        """Write valid blocks to the ledger, and take note of their cost.
+        """Write valid blocks to the ledger, and learn their cost.
 
         Raises:
             SimulationError: a worker returned no evidence.
@@ -372,11 +373,11 @@ class Scheduler:
                 costs.learn(task.key, result.seconds)
 
     def _lost(self, flight: Flight, error: BrokenExecutor) -> None:
-        """Handle a dead executor: run its blocks again one at a time, and fail a block that kills
+        """Run a dead executor's blocks again, one at a time; fail the claim of a block that kills
         it.
         """
-        first = flight.executor is self._executor  # to report it
-        if first and self.executor_name:  # another can be started
+        first = flight.executor is self._executor  # only the first flight replaces it
+        if first and self.executor_name:  # a named one can start again
             flight.executor.shutdown(wait=False, cancel_futures=True)
             self._executor = None
         if (first and not self._flying) or not self.executor_name:
@@ -385,7 +386,7 @@ class Scheduler:
             self._suspects.append(flight)
 
     def _fail(self, running: Running, error: Exception) -> None:
-        """Keep the error for the claim's turn, and drop the blocks that have not begun."""
+        """Keep the error for the claim's turn, and drop its blocks that have not begun."""
         if not self._wanted(running):
             return
         self._failed[running.claim.id] = error
@@ -395,5 +396,5 @@ class Scheduler:
                 future.cancel()
 
     def _wanted(self, running: Running) -> bool:
-        """Whether somebody still asks for the claim: it neither failed nor was taken."""
+        """Whether the claim still waits for blocks: it neither failed nor ended its turn."""
         return self._open.get(running.claim.id) is running

@@ -27,10 +27,9 @@ from recall_claims.model.errors import SimulationError, told
 class Task:
     """A block to simulate, as plain data that any worker process can read.
 
-    The key has the registration, which the process that judges has worked out: a worker predicts
-    nothing.
+    The key has the registration from the process that judges, so that a worker predicts nothing.
 
-    `replay`: some of its replicates are simulated again (`replay.py`).
+    `replay`: whether to simulate some of its replicates again (`replay.py`).
     """
 
     module: str
@@ -43,14 +42,14 @@ class Task:
 def simulate(task: Task) -> BlockResult:
     """Simulate one block.
 
-    If memory runs out, the block is simulated in halves, those in halves again, and so on. Every
+    If memory runs out, the block is simulated in halves, then in quarters, and so on. Every
     replicate has its own generator, so its draws are the same as in the whole block. Its figures
-    are the same but for rounding: batched products round by the size of their batch.
+    are the same except for rounding, which depends on the size of a batch.
 
     Raises:
-        SimulationError: the worker's code or libraries are not the run's, the claim's function
-            returned no evidence, its replicates are not their own, or memory is too small for one
-            replicate.
+        SimulationError: the worker's code or libraries differ from the run's, the claim's function
+            returned no evidence, its replicates are not independent, or memory is too small for
+            one replicate.
     """
     key = task.key
     claim, code = find(task.module, key.claim)
@@ -67,7 +66,7 @@ def simulate(task: Task) -> BlockResult:
         torch = loaded_torch()
         parts = _parts(claim, task)
         if loaded_torch() is torch:
-            break  # else the simulation itself has loaded it, with threads for all cores
+            break  # else the simulation has just loaded torch, with threads for all cores
     seconds = time.perf_counter() - start
     observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
     if task.replay:
@@ -79,10 +78,10 @@ def simulate(task: Task) -> BlockResult:
 
 
 def elsewhere(task: Task, result: BlockResult) -> None:
-    """Simulate two replicates of a block here, which another process has returned.
+    """Simulate two replicates of another process's block here.
 
     Raises:
-        SimulationError: one has other figures in this process.
+        SimulationError: a replicate has other figures in this process.
     """
     if not task.replay:
         return
@@ -102,7 +101,7 @@ def simulate_each(tasks: Sequence[Task]) -> list[BlockResult]:
 
 
 def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
-    """Observables of a block, simulated in as many parts as memory requires."""
+    """Simulate a block in as many parts as memory requires; return each part's observables."""
     key = task.key
     spans, parts = [slice(0, key.replicates)], []
     while spans:
@@ -133,16 +132,16 @@ def full_precision() -> None:
 
 
 def _generators(key: BlockKey, replicates: Iterable[int]) -> tuple[np.random.Generator, ...]:
-    """New generators for replicates of a block; an attempt uses them up."""
+    """Make new generators for replicates of a block; each simulation uses them up."""
     return replicate_generators(
         key.seed, key.claim, key.registration, key.cell, key.block, replicates
     )
 
 
 def again(claim: Claim, task: Task, indices: Sequence[int]) -> dict[str, Array] | None:
-    """Some replicates of a block, simulated together in this order.
+    """Simulate some replicates of a block together, in this order.
 
-    An index beyond the block means a replicate with draws that no evidence has.
+    An index beyond the block means a replicate with draws that no evidence uses.
     """
     own, others = task.key, replace(task.key, registration="strangers")
     rngs = [_generators(own if i < own.replicates else others, [i])[0] for i in indices]
@@ -152,7 +151,7 @@ def again(claim: Claim, task: Task, indices: Sequence[int]) -> dict[str, Array] 
 def _observe(
     claim: Claim, task: Task, rngs: tuple[np.random.Generator, ...]
 ) -> dict[str, Array] | None:
-    """Observables of replicates of a block, or None if memory does not suffice."""
+    """Simulate replicates with these generators; None if memory is too small."""
     key = task.key
     block = Block(rngs=rngs, device=task.device, precision=key.dtype)
     try:
@@ -175,7 +174,7 @@ def _observe(
 
 
 def _out_of_memory(error: Exception) -> bool:
-    """Whether an allocation failed: on a GPU, in one of its libraries, or on the CPU."""
+    """Whether memory ran out: on a GPU, in one of its libraries, or on the CPU."""
     torch = loaded_torch()
     kinds = (MemoryError, torch.OutOfMemoryError) if torch else MemoryError
     return isinstance(error, kinds) or any(
@@ -184,7 +183,7 @@ def _out_of_memory(error: Exception) -> bool:
 
 
 def _fetched(raw: Mapping[str, object]) -> Mapping[str, object]:
-    """Observables, copied from their device at once if they are tensors of one shape."""
+    """Copy observables from their device, in one copy if they are tensors of one shape."""
     torch = loaded_torch()
     values = [value for value in raw.values() if torch and isinstance(value, torch.Tensor)]
     kinds = {(value.shape, value.device, value.is_complex()) for value in values}
@@ -208,13 +207,13 @@ def _array(value: object, what: str) -> Array:
 
 
 def find(module: str, claim_id: str) -> tuple[Claim, str]:
-    """A claim and the fingerprint of its code, as they were when this process imported them.
+    """Find a claim and its code's fingerprint, as they were when this process imported them.
 
     Raises:
-        SimulationError: this process cannot import the module, or that holds no such claim.
+        SimulationError: this process cannot import the module, or the module lacks the claim.
     """
     try:
-        if module == NOTEBOOK:  # a cell may have been run again since
+        if module == NOTEBOOK:  # its cells may have changed since
             return _claims.__wrapped__(module)[claim_id]
         return _claims(module)[claim_id]
     except KeyError:
@@ -228,8 +227,8 @@ def find(module: str, claim_id: str) -> tuple[Claim, str]:
 
 @cache
 def _claims(module: str) -> dict[str, tuple[Claim, str]]:
-    # All at once: a worker that lives on while files are edited must not mistake a later text
-    # for the code that it has imported.
+    # All claims at once: if files are edited later, a worker must not take the new text for the
+    # code that it has imported.
     found = vars(importlib.import_module(module)).values()
     return {c.id: (c, fingerprint(c.observe)) for c in found if isinstance(c, Claim)}
 

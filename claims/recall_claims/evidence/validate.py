@@ -18,20 +18,20 @@ from recall_claims.evidence.block import (
 from recall_claims.judge.methods import Array
 
 ZERO = 1e-12
-"""Largest figure that counts as rounding of 0."""
+"""Largest size of a figure that counts as rounding of 0."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 """Share of the largest figure by which rounding may move a figure on another processor."""
 
 
 def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -> str | None:
-    """Describe the fault of a result that somebody returned for a block; None if it is evidence.
+    """Describe the fault of a block's result; None if the result is evidence.
 
     `Ledger.put` and `Ledger.get` call this for every block, before anybody judges it. Figures from
-    other code, seeds or draws than the key says pass: only drawing the block again shows that.
+    other code, seeds or draws than the key says pass: only simulating the block again shows these.
 
     Args:
-        names: the observables that it must have, such as the observables of the cell's first block;
-            None where that is not known.
+        names: the observables that the result must have, such as those in the cell's first block;
+            None if unknown.
     """
     if type(result) is not BlockResult:
         return f"a {type(result).__name__[:LONGEST_NAME]} instead of a BlockResult"
@@ -70,10 +70,10 @@ def difference(
     """Describe how two results for one block differ by more than rounding; None if they do not.
 
     Args:
-        kept: observables of the one.
-        again: of the other, of the same number of replicates.
-        dtype: of the simulation.
-        floor: what an observable may be off by, however small it is.
+        kept: observables of one result.
+        again: observables of the other, for as many replicates.
+        dtype: floating-point type of the simulation.
+        floor: difference allowed for any observable, however small.
     """
     if kept.keys() != again.keys():
         return f"observables {sorted(kept)!s:.200} and {sorted(again)!s:.200}"

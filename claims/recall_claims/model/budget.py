@@ -1,7 +1,7 @@
 """The error budget of a run, and its division, fixed in advance.
 
-The rule controls the family-wise error rate of *one* run: the probability that it refutes any true
-claim. It is divided
+The rule controls the family-wise error rate of *one* run: the probability that the run refutes any
+true claim. This budget is divided
 
 1. over papers: each paper's file states its `share`; the shares of all papers add up to at most 1;
 2. over claims: a paper's share is divided into its `slots`, and a claim owns one of them, however
@@ -20,10 +20,10 @@ components and claims. What is *not* in that bound:
   error.
 * Identities and other deterministic rules have no sampling error and are outside the budget. Their
   verdict is worth as much as their numerical tolerance.
-* Several runs. Two seeds use two budgets. A claim whose evidence was drawn T times, under other
-  seeds, code or registrations, costs at most T times its alpha; the ledger counts them.
-* A budget, share or slots that were edited after the evidence was seen: they are no part of a
-  registration, so that the same evidence is judged again. The bound then holds under a fresh seed.
+* Several runs. Two seeds use two budgets. T attempts at a claim, under other seeds, code or
+  registrations, use at most T times its alpha; the ledger counts attempts.
+* An edit of budget, share or slots after the evidence was seen: the registration leaves them out,
+  so the same evidence is judged again. The bound then holds only under a fresh seed.
 """
 
 from dataclasses import dataclass

@@ -21,9 +21,9 @@ T = TypeVar("T")
 class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
     """A frozen set of named parameters.
 
-    Behaves as a mapping, so that ``simulate(**cell)`` and ``Problem.of(cell)`` work. Two cells
-    with the same parameters are the same cell whatever the order they were written in; `id`
-    is the stable text that seeds and ledger keys are made of.
+    A cell is a mapping, so that ``simulate(**cell)`` and ``Problem.of(cell)`` work. Two cells with
+    the same parameters are equal, in whatever order these were written. Seeds and ledger keys use
+    the text `id`.
 
     >>> Cell(length=8, dim=32).id
     'dim=32,length=8'
@@ -48,11 +48,11 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
         """Stable text: parameters in alphabetical order."""
 
     def replace(self, **params: Scalar) -> Cell:
-        """The same cell with some parameters changed or added."""
+        """Return a copy with some parameters changed or added."""
         return Cell(**{**self._params, **params})
 
     def without(self, *names: str) -> dict[str, Any]:
-        """The other parameters.
+        """Return the other parameters.
 
         >>> Cell(length=8, dim=32).without("dim")
         {'length': 8}
@@ -60,7 +60,7 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
         return {name: value for name, value in self._params.items() if name not in names}
 
     def number(self, name: str) -> float:
-        """Parameter `name` as a float.
+        """Return parameter `name` as a float.
 
         Raises:
             KeyError: the cell has no such parameter.
@@ -96,9 +96,9 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
 def grid(
     points: Iterable[Mapping[str, Scalar]] = ({},), /, **axes: Scalar | Iterable[Scalar]
 ) -> tuple[Cell, ...]:
-    """The product of the axes, the last axis fastest; a scalar is an axis of one value.
+    """Make the product of the axes, the last axis fastest; a scalar is an axis of one value.
 
-    Points may be given where a product of axes would waste runs; with axes, each has them all.
+    Give points where a product would waste runs; with axes, each point gets the whole product.
 
     >>> [cell.id for cell in grid(length=(8, 16), dim=32)]
     ['dim=32,length=8', 'dim=32,length=16']
@@ -142,10 +142,10 @@ class Block:
     """A batch of replicates to simulate.
 
     Attributes:
-        rngs: one generator per replicate. The draws of a replicate depend on its own generator
-            alone, hence not on the batch size, the order or the executor.
+        rngs: one generator per replicate. A replicate's draws depend only on its own generator,
+            hence not on the batch size, the order or the executor.
         device: torch device, such as "cpu" or "cuda".
-        precision: of the simulation, as torch's floating-point type or the name of one.
+        precision: torch's floating-point type of the simulation, or its name.
     """
 
     rngs: tuple[np.random.Generator, ...]
@@ -154,7 +154,7 @@ class Block:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Torch's floating-point type of the simulation; asking for it loads torch."""
+        """Torch's floating-point type of the simulation; this loads torch."""
         if not isinstance(self.precision, str):
             return self.precision
         import torch

@@ -13,7 +13,7 @@ NOT_AUTHORS = (
 
 
 def told(error: BaseException) -> str:
-    """Return the text of an error in an author's code, and the line of that code where it arose.
+    """Return the text of an error in an author's code, and the line of that code that raised it.
 
     >>> told(ValueError("no such size"))
     'ValueError: no such size'
@@ -30,7 +30,7 @@ def told(error: BaseException) -> str:
 
 
 def _authors(error: BaseException) -> list[traceback.FrameSummary]:
-    """Lines of an author's own code through which an error went."""
+    """Return the traceback's lines in an author's own code."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [(Path(frame.filename), frame) for frame in frames if not frame.filename.startswith("<")]
     return [f for file, f in own if not any(map(file.resolve().is_relative_to, NOT_AUTHORS))]
@@ -38,10 +38,10 @@ def _authors(error: BaseException) -> list[traceback.FrameSummary]:
 
 @contextmanager
 def about(claim: str) -> Iterator[None]:
-    """Have errors name the claim in whose declaration they arise.
+    """Make errors in a claim's declaration name the claim.
 
     Raises:
-        ClaimError: a rule refused the claim, or its author's own code broke.
+        ClaimError: a rule refused the claim, or its author's code failed.
     """
     try:
         yield
@@ -50,7 +50,7 @@ def about(claim: str) -> Iterator[None]:
             raise
         raise ClaimError(f"claim {claim}: {error}") from error
     except Exception as error:
-        if not _authors(error):  # a mistake of this library, whose traceback is needed
+        if not _authors(error):  # this library's mistake needs its traceback
             error.add_note(f"in claim {claim}")
             raise
         raise ClaimError(f"claim {claim}: {told(error)}") from error

@@ -20,13 +20,13 @@ class Paper:
 
     Attributes:
         authors: empty, like `identifier`, for a group, whose statements name their own works.
-        summary: in plain words; paragraphs after the first have formulas, and are folded away.
-        share: part of a run's error budget that belongs to the paper, in (0, 1].
-        letters: what other letters of formulas mean, by their LaTeX.
-        names: what short names mean that its claims predict, such as letters of noise terms.
+        summary: text in plain words; paragraphs after the first have formulas, and are folded away.
+        share: the paper's part of a run's error budget, in (0, 1].
+        letters: meanings of other letters in formulas, by their LaTeX.
+        names: meanings of short names that its claims predict, such as letters of noise terms.
         slots: number of claims among which the share is divided, fixed in advance.
-        figures: what the report draws at its top, if the claims are in it.
-        file: where this is written.
+        figures: pictures for the top of a report that has their claims.
+        file: the paper's file.
     """
 
     key: str
@@ -53,14 +53,14 @@ def add_paper(path: Path) -> None:
     Args:
         path: a TOML file with id, title, authors, identifier, share, slots and statements. The file
             of a group of papers has a table `works` instead of authors and identifier, and each
-            of its statements names one of them. `summary` says in plain words what the paper is
-            about, and `figures` what the report draws at its top.
+            of its statements names one of them. `summary` describes the paper in plain words, and
+            `figures` are the pictures at the report's top.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is not TOML, an entry is missing or wrong, or another paper has its id.
+        OSError: the file cannot be read.
+        ValueError: the file is not TOML, an entry is missing or wrong, or another paper has its id.
             Earlier papers leave too small a share, or a statement rests on itself or on an unknown
-            one, or cites an unknown work.
+            statement, or cites an unknown work.
     """
     paper = _read(path)
     if papers().get(paper.key, paper) != paper:
@@ -76,7 +76,7 @@ def add_paper(path: Path) -> None:
 
 
 def papers() -> dict[str, Paper]:
-    """All papers that were added, by key."""
+    """Return all papers added, by key."""
     return dict(sorted(_added.items()))
 
 
@@ -90,7 +90,7 @@ def is_paper(path: Path) -> bool:
 
 
 class _Work(Struct):
-    """A citation; a title that is not known for certain is left out."""
+    """A citation, without its title if we are not certain of it."""
 
     authors: list[str]
     identifier: str

@@ -15,7 +15,7 @@ Point = Mapping[str, Any]
 """The parameters of a point, such as a cell."""
 Size = float | str | Callable[[Point], float]
 Stated = tuple[Size, str] | tuple[Size, str, Callable[[Point], bool]]
-"""The size of an error, the points that it is for in words, and a test for such points."""
+"""The size of an error, the points with this error in words, and a test for such points."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -29,10 +29,10 @@ class Error:
     """Stated error of a prediction: its largest distance from the observations.
 
     Attributes:
-        size: a number, or what a point makes of it; then `where` has to say so.
-        where: in words, if this is one of several errors.
-        holds: whether a point has this error; of several the first counts.
-        relative: whether it is a share of the prediction.
+        size: a number, or a function of the point, which `where` then has to describe.
+        where: points with this error, in words, if there are several errors.
+        holds: whether a point has this error; of several errors the first counts.
+        relative: whether the error is a share of the prediction.
     """
 
     size: float | Callable[[Point], float]
@@ -47,19 +47,19 @@ class Error:
         return f"{size} {self.where}".rstrip()
 
     def at(self, point: Point) -> float:
-        """The error at a point."""
+        """Return the error at a point."""
         return self.size(point) if callable(self.size) else self.size
 
 
 def error_of(size: Size, where: str = "", holds: Callable[[Point], bool] = _anywhere) -> Error:
-    """An error as its author writes it: a difference, "exact", or a share such as "5%".
+    """Read an error as its author writes it: a difference, "exact", or a share such as "5%".
 
     >>> str(error_of("5%", "for V >= 256"))
     '5% for V >= 256'
     """
     if not isinstance(size, str):
         return Error(size, where, holds)
-    # Of what is exact: what rounding and the steps of an integrator may do.
+    # Rounding and the steps of an integrator may move even an exact value.
     share = "0.0001%" if size == "exact" else size
     if not share.endswith("%"):
         raise ValueError(f'error={size!r}: give a difference such as 0.02, "5%", or "exact"')
@@ -71,9 +71,9 @@ class Prediction:
     """A public prediction: ``getattr(import_module(module), name)`` is its function.
 
     Attributes:
-        errors: those that it states, none if it states no number.
-        stated_in: its regime, or a function that returns it.
-        curve: of a critical value: the probability or mean that crosses a target there.
+        errors: stated errors; none if no number is stated.
+        stated_in: regime of these errors, or a function that returns it.
+        curve: for a critical value, the probability or mean that crosses a target there.
     """
 
     module: str
@@ -88,18 +88,18 @@ class Prediction:
 
     @property
     def regime(self) -> Regime | None:
-        """Return the regime where the formula holds to its stated errors; None for everywhere."""
+        """The regime in which the formula holds to its stated errors; None for everywhere."""
         return self.stated_in() if callable(self.stated_in) else self.stated_in
 
     def region(self, point: Point | None = None) -> Region:
-        """Return the region that the stated error allows: of the ratio to the prediction, or the
-        difference.
+        """Return the region that the stated error allows for the ratio to the prediction, or for
+        the difference.
 
         Args:
-            point: where; not needed if the error is the same everywhere.
+            point: point with this error; not needed if all points have the same error.
 
         Raises:
-            ClaimError: there is no error, or no single one.
+            ClaimError: no error is stated, or more than one.
         """
         if point is not None:
             found = next(error for error in self.errors if error.holds(point))
@@ -131,19 +131,19 @@ def prediction(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Register a public function that returns a predicted number.
 
-    The function is left as it is, but for its docstring: ``{error}`` there becomes the error;
-    without it, the error is added at the end.
+    Only the function's docstring changes: ``{error}`` in it becomes the error; without ``{error}``,
+    the error is added at the end.
 
     Args:
         latex: the formula.
         source: paper and statement.
         provenance: whether the paper states it, others report it, or, as mostly, we derive it.
-        error: how far it may be off: a difference, such as 0.02, a share of it, such as "5%", or
-            "exact"; of several, such as ``("5%", "for V >= 256", lambda cell: ...)``, the first
-            that holds at a point.
-        regime: where it may be off by no more; as a function where it stands further down.
-        curve: of a critical value: the probability or mean that crosses a target there, which plots
-            draw.
+        error: largest error of the formula: a difference, such as 0.02, a share of the prediction,
+            such as "5%", or "exact". Of several errors, such as
+            ``("5%", "for V >= 256", lambda cell: ...)``, the first that holds at a point counts.
+        regime: regime of these errors; a function if the regime is defined further down.
+        curve: for a critical value, the probability or mean that crosses a target there, for plots
+            to draw.
     """
     several = error if isinstance(error, tuple) else ((error, ""),)
     errors = tuple(error_of(*one) for one in several)
@@ -164,11 +164,11 @@ def prediction(
 
 
 def predictions() -> tuple[Prediction, ...]:
-    """Every prediction of the theory modules imported so far, ordered by module and name."""
+    """Return every prediction of the theory modules imported so far, by module and name."""
     return tuple(_registered[key] for key in sorted(_registered))
 
 
 def registered(function: Callable[..., Any]) -> Prediction | None:
-    """The entry of a registered function, or None."""
-    name = getattr(function, "__name__", "")  # a partial function has none
+    """Return the entry of a registered function, or None."""
+    name = getattr(function, "__name__", "")  # a partial function has no name
     return _registered.get((getattr(function, "__module__", ""), name))

@@ -1,10 +1,10 @@
 """The regime of a theorem, in a form that can be checked and searched.
 
-A theorem claims a regime; a grid is a few points of it. A `Regime` states which values each
-parameter of a cell may take, and what else must hold of them together. Every cell of a claim's grid
-has to lie inside, and `pytest --hunt` searches the rest for a violation.
+A theorem claims a regime; a grid is a few points of it. A `Regime` states the values that each
+parameter of a cell may take, and a condition on all of them. Every cell of a claim's grid has to
+lie inside, and `pytest --hunt` searches the rest for a violation.
 
-A theory states next to each formula where it holds, as a `Regime`, and a claim searches that
+A theory states each formula's `Regime` next to the formula, and a claim searches it
 (`Regime.searched`).
 """
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a parameter, from the simplest on; a search goes along them step by step.
+    """The values of a parameter, the simplest first; a search moves along them step by step.
 
     Attributes:
-        steps: the values that are drawn.
-        between: whether other numbers between the least and the largest belong to the regime too.
+        steps: the values that a search draws.
+        between: whether all numbers from the smallest to the largest belong to the regime too.
     """
 
     steps: tuple[Scalar, ...]
@@ -53,9 +53,9 @@ Given = Values | int | float | str | bool | Iterable[int | float | str | bool]
 
 
 def log_range(low: float, high: float, *, per_octave: int = 4) -> Values:
-    """Numbers from `low` to `high` in equal steps of the logarithm, whole ones if both ends are.
+    """Make numbers from `low` to `high` in equal steps of the logarithm, whole if both ends are.
 
-    Where an end is written with a point, the numbers between have three digits.
+    If an end is a float, the numbers between have three digits.
 
     >>> log_range(8, 32, per_octave=2).steps
     (8, 11, 16, 23, 32)
@@ -73,7 +73,7 @@ def log_range(low: float, high: float, *, per_octave: int = 4) -> Values:
 
 
 def _values(name: str, given: Given) -> Values:
-    """The values of a parameter as an author writes them."""
+    """Read a parameter's values as an author writes them."""
     if isinstance(given, Values):
         return given
     steps = (given,) if isinstance(given, int | float | str) else tuple(given)
@@ -95,12 +95,12 @@ class Regime:
     holds=lambda cell: cell["samples"] >= cell["vocab_size"])``
 
     Attributes:
-        text: in words, and why the grid lies in it.
+        text: the regime in words, and why the grid lies in it.
         given: the values of each parameter, the simplest first: a `log_range`, a `range`, a value,
-            or several, such as ``("relu", "tanh")`` or ``(2, 8, 64)``. These alone are meant, but
-            of decimals, such as ``(0.5, 1.0, 2.0)``, the numbers between as well. One that the grid
-            does not name is another dimension of the search, such as an option of the theory.
-        holds: what must hold of the parameters together.
+            or several, such as ``("relu", "tanh")`` or ``(2, 8, 64)``. Only these belong to the
+            regime; with decimals, such as ``(0.5, 1.0, 2.0)``, also all numbers between. A
+            parameter that the grid lacks, such as an option of the theory, is only searched.
+        holds: condition on all parameters together.
     """
 
     text: str
@@ -127,10 +127,10 @@ class Regime:
         """Return this regime, narrowed for one claim or test of a theory's formula.
 
         Args:
-            text: what is added in words, such as where a grid lies.
-            holds: further conditions.
-            without: parameters that the cells do not have.
-            **ranges: other values of parameters, or of other parameters.
+            text: further words, such as where a grid lies.
+            holds: a further condition.
+            without: parameters that the cells lack.
+            **ranges: values that replace a parameter's, or values of further parameters.
 
         >>> sizes = Regime("d >= 12", {"dim": log_range(12, 96), "samples": range(1, 10)})
         >>> few = sizes.searched("few dimensions", holds=lambda c: c["dim"] < 20, part=("a", "b"))
@@ -146,11 +146,11 @@ class Regime:
         )
 
     def why_outside(self, cell: Cell, ignoring: str | None = None) -> str | None:
-        """Return why a cell of the grid is not in the regime, or None.
+        """Return why a cell is outside the regime; None if it is inside.
 
         Args:
-            cell: of the grid.
-            ignoring: a parameter that is scanned, of which the theorem says where it is critical.
+            cell: a cell of the grid.
+            ignoring: a scanned parameter, whose critical value the theorem predicts.
         """
         for name, value in cell.items():
             if name == ignoring:
@@ -170,10 +170,10 @@ class Regime:
         return steps and self.admits(cell)
 
     def admits(self, cell: Cell) -> bool:
-        """Whether the condition holds of a cell."""
+        """Whether the condition holds for a cell."""
         return self.holds(self.filled(cell))
 
     def filled(self, cell: Cell) -> Cell:
-        """The cell, completed by the simplest value of each missing parameter."""
+        """Complete a cell by the simplest value of each missing parameter."""
         missing = {n: values.steps[0] for n, values in self.ranges.items() if n not in cell}
         return cell.replace(**missing)

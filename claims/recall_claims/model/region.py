@@ -3,18 +3,18 @@
 A theorem predicts that an estimand lies in a `Region` fixed before any simulation runs. The
 simulations give intervals for each `Component` of the estimand. Then
 
-* SUPPORTED: every component is shown to be above its region's lower and below its upper edge;
+* SUPPORTED: every component is shown to be between the edges of its region;
 * REFUTED: some component's simultaneous interval is disjoint from its region;
 * INCONCLUSIVE: neither.
 
 "Not rejected" is never "verified": an interval that merely overlaps its region decides nothing.
 
-Let alpha be the claim's share of the error budget. To support, every edge must be passed. If the
-claim is false, then one edge is not passed in truth, and it alone is passed by error with
-probability at most alpha. So each of these tests has all of alpha, with no correction for their
-number (an intersection-union test; R. Berger, Technometrics 24, 295, 1982). To refute, one of J
-components is enough, on one of two sides, so each side of each has alpha / (2 J): a true claim is
-refuted with probability at most alpha.
+Let alpha be the claim's share of the error budget. Support needs a test at every edge. If the claim
+is false, some component is truly beyond an edge, and the test at this edge errs with probability at
+most alpha. So each of these tests has all of alpha, with no correction for their number (an
+intersection-union test; R. Berger, Technometrics 24, 295, 1982). Refutation needs one of J
+components, on one of two sides, so each side of each has alpha / (2 J): a true claim is refuted
+with probability at most alpha.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from recall_reports.record.values import Scale as Scale
 from recall_reports.record.values import Verdict as Verdict
 
 HAIR = 1e-12
-"""Relative distance by which rounding may move a value beyond an edge."""
+"""Relative distance beyond an edge that counts as rounding."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ class Region:
 
     @classmethod
     def around(cls, centre: float, half_width: float) -> Region:
-        """The region centre ± half_width."""
+        """Make the region centre ± half_width."""
         return cls(centre - half_width, centre + half_width)
 
     def distance(self, low: float, high: float) -> float:
         """Return how far `low` is below the region or `high` above it; negative if neither is.
 
-        It is in units of the region's width, or absolute where the region has one edge. The lower
-        and upper end of an interval say how far it reaches out of the region; the upper and lower
-        end, how far it misses the region. Minus infinity for numbers that are not there (NaN).
+        The unit is the region's width, or 1 if the region has one edge. Pass an interval's lower
+        and upper end to see how far it reaches out of the region, its upper and lower end to see
+        how far it misses the region. Minus infinity if both numbers are NaN.
 
         >>> Region(0, 2).distance(1, 3), Region(0, 2).distance(3, 1)
         (0.5, -0.5)
@@ -87,16 +87,16 @@ class Interval:
             )
 
     def inside(self, region: Region) -> bool:
-        """Whether the interval lies in the region, edges included."""
+        """Whether the interval lies in the region, including its edges."""
         return not (self._beyond(region.low, self.low) or self._beyond(self.high, region.high))
 
     def disjoint(self, region: Region) -> bool:
-        """Whether the interval and the region, edges included, have no value in common."""
+        """Whether interval and region, including its edges, have no value in common."""
         return self._beyond(region.low, self.high) or self._beyond(self.low, region.high)
 
     @staticmethod
     def _beyond(lower: float, higher: float) -> bool:
-        """Whether the first is above the second by more than rounding."""
+        """Whether `lower` is above `higher` by more than rounding."""
         sizes = [abs(one) for one in (lower, higher) if math.isfinite(one)]
         return lower > higher + HAIR * max(sizes, default=0.0)
 
@@ -109,15 +109,15 @@ class Component:
     """One coordinate of a claim's estimand: its estimate, intervals and region.
 
     Attributes:
-        name: what it is about.
-        estimate: of the estimand.
-        interval: simultaneous over the claim's components; what lies outside is refuted.
-        region: where the theorem has the estimand.
-        scale: of the errors of the theory that are reported.
-        params: the cell parameters that it is about, where its name is made of these.
-        one_sided: each end bounds the estimand at the claim's whole alpha; what lies inside its
-            region is supported. Without it, the interval serves.
-        open_cells: ids of the cells of which more replicates may still decide it.
+        name: name, such as the cell's parameters or the parameter of an exponent.
+        estimate: estimate of the estimand.
+        interval: bounds valid for all components together; refutes if disjoint from the region.
+        region: region in which the theorem puts the estimand.
+        scale: scale on which reports give errors of the theory.
+        params: the cell parameters in the name, if it consists of these.
+        one_sided: bounds, each at the claim's whole alpha; supports if inside the region. By
+            default the interval.
+        open_cells: ids of the cells whose further replicates may still decide the component.
     """
 
     name: str
@@ -131,7 +131,7 @@ class Component:
 
     @property
     def bounds(self) -> Interval:
-        """The interval that has to lie inside the region for support."""
+        """The interval that supports if it lies inside the region."""
         return self.one_sided or self.interval
 
     @property
@@ -145,7 +145,7 @@ class Component:
 
 
 def headline(components: Sequence[Component]) -> Component:
-    """The component to show for all: the farthest outside, among refuting ones if there are any.
+    """Choose the component to show for all: the farthest outside, refuting components first.
 
     Raises:
         ValueError: there is no component.
@@ -155,7 +155,7 @@ def headline(components: Sequence[Component]) -> Component:
 
 
 def judge(components: Sequence[Component]) -> Verdict:
-    """The verdict on all components at once.
+    """Return the verdict on all components at once.
 
     Raises:
         ValueError: there is no component to judge.

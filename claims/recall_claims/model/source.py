@@ -24,9 +24,9 @@ class Source:
         paper: key of a paper's file, such as "A".
         statements: the paper's statements that the claim tests, such as "A3", "A9".
         provenance: "stated" (in the paper's abstract), "reported" (by its reviewers or readers) or
-            "derived" (our own derivation, which makes a statement quantitative). Where it is not
-            given, the provenance of the claim's prediction counts.
-        reference: the file of the derivation; where it is not given, the prediction's.
+            "derived" (our own derivation, which makes a statement quantitative). By default, the
+            provenance of the claim's prediction.
+        reference: the file of the derivation; by default, the prediction's.
 
     >>> Source("A", "A3", "A9").statements
     ('A3', 'A9')
@@ -45,10 +45,10 @@ class Source:
         reference: str = "",
     ) -> None:
         given = {"paper": paper, "statements": statements, "provenance": provenance}
-        vars(self).update(given, reference=reference)  # past what is frozen
+        vars(self).update(given, reference=reference)  # the class is frozen
 
     def completed(self, entry: Prediction | None) -> Source:
-        """Return the source, filled in from the registry's entry for the claim's prediction."""
+        """Fill in the source from the registry's entry for the claim's prediction."""
         if entry is None:
             return self
         return Source(
@@ -60,7 +60,7 @@ class Source:
 
 
 class Parametrised(Protocol[P_co]):
-    """A type whose fields are parameters of a cell, and that is built from them."""
+    """A type that is built from a cell's parameters, its fields."""
 
     def of(self, parameters: Cell, /) -> P_co: ...
 
@@ -75,7 +75,7 @@ class On:
 
     def __call__(self, cell: Cell) -> Any:
         positional, named = self.arguments(cell)
-        # Looked up when it is called, so that a changed formula changes the prediction.
+        # Looked up at each call, so that a changed formula changes the prediction.
         home = sys.modules.get(getattr(self.law, "__module__", ""))
         current = getattr(home, getattr(self.law, "__qualname__", ""), self.law)
         return current(*positional, **named)
@@ -97,11 +97,11 @@ def on(law: Callable[..., Any], /, **fixed: Any) -> On: ...
 @overload
 def on(problem: Parametrised[Any], law: Callable[..., Any], /, **fixed: Any) -> On: ...
 def on(problem: Any, law: Callable[..., Any] | None = None, /, **fixed: Any) -> On:
-    """A formula of theory as the prediction for a cell.
+    """Make a formula of theory the prediction for a cell.
 
     ``on(Problem, law)`` predicts ``law(Problem.of(cell))``; ``on(law)`` passes the cell's
-    parameters that the law takes by name. ``fixed`` are arguments that are the same in every cell.
-    A registered law brings its LaTeX, provenance and reference to the claim.
+    parameters that the law takes by name. ``fixed`` arguments are the same in every cell. A
+    registered law brings its LaTeX, provenance and reference to the claim.
 
     >>> def load(samples: int, vocab_size: int) -> float:
     ...     return samples / vocab_size

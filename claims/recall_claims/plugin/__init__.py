@@ -1,8 +1,8 @@
 """The pytest hooks that collect, run and report claims.
 
-A folder's conftest.py loads them, or `-p recall_claims.plugin`. A module-level `Claim` is collected
-as a test item named by its id. The item runs the claim, and its record travels with the test
-report, so that pytest-xdist loses none.
+A folder's conftest.py loads the hooks, or `-p recall_claims.plugin`. A module-level `Claim` is
+collected as a test item named by its id. The item runs the claim, and attaches its record to the
+test report, so that no record is lost between pytest-xdist's processes.
 """
 
 import gc
@@ -46,12 +46,12 @@ LATE = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options of `pytest claims/`."""
+    """Add the options of `pytest claims/`."""
     options.add(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the options; a senseless option ends the run here."""
+    """Read the options; end the run if one makes no sense."""
     if not hasattr(config.option, "dry_run"):  # before pytest 9.2, late options have no values
         raise pytest.UsageError(LATE.format("FOLDER"))
     try:
@@ -62,8 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main() -> Generator[None, object, object]:
-    """Spare the collector of garbage what lives as long as the run, modules, items and records: it
-    would walk through them again and again."""
+    """Collect garbage rarely, and leave out modules, which live as long as the run: the collector
+    would search them again and again."""
     gc.freeze()
     youngest, young, old = gc.get_threshold()
     gc.set_threshold(10 * youngest, young, 100 * old)
@@ -100,7 +100,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Name the claim whose arguments cannot be worked out: nothing has its id yet."""
+    """Name the claim whose arguments cannot be worked out, as the error does not have its id."""
     report = yield
     error = report.__dict__["call"].excinfo
     lines = [e.lineno + 1 for e in error.traceback if e.path == collector.path] if error else []
@@ -131,7 +131,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _refuse_uncounted(config: pytest.Config, modules: Iterable[str]) -> None:
-    """Refuse plugins that affect evidence although its key does not name them."""
+    """Refuse plugins that may change evidence but are not part of its key."""
     plugins = [p for _, p in config.pluginmanager.list_name_plugin() if isinstance(p, ModuleType)]
     names = [p.__name__ for p in plugins if Path(p.__file__ or "").name != "conftest.py"]
     for plugin in (name for module in modules for name in uncounted(module, names)):
@@ -150,7 +150,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
     try:
         print_plan(claims, state.forecast, Console(), pilot=state.asked.dry_run == "pilot")
-    except (ClaimError, ValueError) as error:  # the latter of a grid that is worked out now
+    except (ClaimError, ValueError) as error:  # a grid may raise ValueError here
         raise session.Interrupted(str(error)) from error
     return True
 
@@ -159,21 +159,20 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the claim's record to the report that travels to the controller.
+    """Attach the claim's record to the report that goes to the controller.
 
-    Its figures are properties of the test, for `--junitxml` and whatever else reads them.
+    The record's figures become properties of the test, for `--junitxml` and other readers.
     """
     if not isinstance(item, ClaimItem) or call.when != "call":
         return (yield)
     if item.record is not None:
         item.user_properties += _properties(item.record)
     report, config = (yield), item.config
-    # What travels between xdist's processes must be plain types, and the report must be the same
-    # with and without it.
+    # xdist's processes exchange only plain types, and a report must be the same without xdist.
     report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
     report.__dict__["claim_origin"] = item.origin()
     report.__dict__["paper_record"] = config.stash[SESSION].paper(item.claim)
-    # Here all text of a claim enters: what its exceptions say, what it printed, its record.
+    # All text of a claim enters here: messages of its exceptions, its output, its record.
     plain = config.hook.pytest_report_to_serializable(config=config, report=report)
     found = config.hook.pytest_report_from_serializable(config=config, data=cleaned(plain))
     assert isinstance(found, pytest.TestReport)
@@ -181,7 +180,7 @@ def pytest_runtest_makereport(
 
 
 def _properties(entry: ClaimRow) -> list[tuple[str, object]]:
-    """Verdict, estimate, interval, region and resolution, as far as the claim has them."""
+    """Return verdict, estimate, interval, region and resolution, if the claim has them."""
     found: list[tuple[str, object]] = [("verdict", entry.verdict or entry.state)]
     if entry.head is None:
         return found
@@ -191,7 +190,7 @@ def _properties(entry: ClaimRow) -> list[tuple[str, object]]:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Collect the records, in the process that writes the report."""
+    """Make the process that writes the report collect the records."""
     config = session.config
     state = config.stash[SESSION]
     config.pluginmanager.register(state.report, REPORT)
@@ -204,7 +203,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     for place, item in enumerate(ahead):
         item.place = place
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    state = config.stash.get(SESSION, None)  # pytest 8 asks here also where all was LATE
+    state = config.stash.get(SESSION, None)  # pytest 8 calls this even if the plugin came too LATE
     if state is None or state.is_worker or state.asked.dry_run or config.option.collectonly:
         return
     state.report.selected = len(ahead)
@@ -212,9 +211,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if reporter is None:
         return
     try:
-        # While a claim runs, pytest's capture has the descriptor; a copy of it still is the output.
+        # While a claim runs, pytest captures this descriptor, but not a copy of it.
         shown = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
-    except (AttributeError, OSError):  # it reports to no file
+    except (AttributeError, OSError):  # pytest reports to no file
         return
     console = Console(file=shown, width=reporter._tw.fullwidth, force_terminal=reporter.isatty)
     seconds = state.forecast.ahead(item.claim.id for item in ahead)
@@ -228,7 +227,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_report_teststatus(
     report: pytest.TestReport, config: pytest.Config
 ) -> Generator[None, tuple[str, str, str], tuple[str, str, str]]:
-    """Print no dots for claims, whose names and verdicts are printed instead."""
+    """Print no dots for claims: names and verdicts are printed instead."""
     category, letter, word = yield
     progress = config.stash[SESSION].progress
     named = progress is not None and progress.names and hasattr(report, "claim_record")
@@ -236,14 +235,14 @@ def pytest_report_teststatus(
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Describe this run."""
+    """Describe the run's settings in a line."""
     state = config.stash[SESSION]
     settings = state.settings
     line = (
         f"claims: tier {settings.tier}, seed {settings.seed}, device {settings.device}, "
         f"executor {state.store.executor_name}, error budget {settings.budget.probability:g}"
     )
-    if not state.store.path.exists():  # counts of attempts begin again
+    if not state.store.path.exists():  # attempts are counted from 1 again
         line += f", new ledger {os.path.relpath(state.store.path, config.invocation_params.dir)}"
     return folded(line, config.get_terminal_writer().fullwidth)
 
@@ -256,7 +255,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
     seconds = min(state.asked.hunt, state.left)
     done = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     try:
-        if exitstatus == pytest.ExitCode.INTERRUPTED:  # verdicts that are printed get reported
+        if exitstatus == pytest.ExitCode.INTERRUPTED:  # report all printed verdicts
             for item in session.items:
                 if isinstance(item, ClaimItem) and state.store.decided(item.claim.id):
                     with suppress(ClaimFailed):
@@ -285,9 +284,9 @@ def _hunt(session: pytest.Session, state: ClaimSession, seconds: float) -> None:
         refuted = run_hunt(state, seconds, console)
         if refuted:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-            if reporter is not None:  # whose last line would count passed tests alone
+            if reporter is not None:  # else its last line counts only passed tests
                 reporter._add_stats("refuted by the hunt", [SimpleNamespace()] * refuted)
-    except KeyboardInterrupt:  # the verdicts are there, and so is their report
+    except KeyboardInterrupt:  # the verdicts are still reported
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     except (BrokenExecutor, *PLAIN) as error:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -295,7 +294,7 @@ def _hunt(session: pytest.Session, state: ClaimSession, seconds: float) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
-    """The verdict table, and where the report is."""
+    """Print the verdict table, and where the report is."""
     state = terminalreporter.config.stash[SESSION]
     report = state.report
     if not report.records:

@@ -19,15 +19,15 @@ SHOWN = 8
 
 
 class Edits:
-    """Differences of claims' modules from a commit, docstrings and decorators apart.
+    """Changes in claims' modules since a commit, except in docstrings and decorators.
 
     Attributes:
-        commit: the baseline's, or HEAD where git does not have that; empty without git.
+        commit: the baseline's commit, or HEAD if git lacks it; empty without git.
 
     Args:
         root: a folder of the repository.
         baseline: the commit of the baseline; None if it has none.
-        claims: all that were collected.
+        claims: all collected claims.
     """
 
     def __init__(self, root: Path, baseline: str | None, claims: Sequence[Claim]) -> None:
@@ -39,7 +39,7 @@ class Edits:
 
     @cached_property
     def names(self) -> set[Name]:
-        """Return the edited, added and removed names."""
+        """The edited, added and removed names."""
         return self._since(self.commit)
 
     def _since(self, commit: str) -> set[Name]:
@@ -56,13 +56,13 @@ class Edits:
         return found
 
     def of(self, *starts: object) -> set[Name]:
-        """Return the edited functions that these may call, and the edited names that they use."""
+        """Return the edited names that these functions, or functions they call, use."""
         if not self.names:
             return set()
         return self.names.intersection(*[set().union(*map(names, reached(*starts)))])
 
     def since(self, claim: Claim) -> str:
-        """Say whether a claim's theory was edited, or its simulation, or neither."""
+        """Say whether a claim's theory, its simulation, or neither was edited."""
         parts = {"theory": self.of(claim.predict), "simulation": self.of(claim.observe)}
         told = [
             f"its {part} was edited ({listed('.'.join(one) for one in edited)})"
@@ -74,9 +74,9 @@ class Edits:
         return f"since commit {self.commit}, {words}" * bool(self.commit)
 
     def lines(self, judged: Iterable[str]) -> Iterator[str]:
-        """Name edited formulas, and the claims that depend on them, judged here or not.
+        """Name edited formulas, and the claims that depend on them: `judged` in this run, or not.
 
-        Edits that are not committed come first.
+        Uncommitted edits come first.
         """
         fresh = self._since("HEAD") if self.names else set[Name]()
         edited = sorted(name for name in self.names if "theory" in name[0].split("."))
@@ -92,7 +92,7 @@ class Edits:
             if not takes:
                 told = ["no claim predicts with it"]
                 told += [f"controls do: {listed(c.id for c in plants)}"] * bool(plants)
-            if takes or plants or name in formulas:  # else it is a text, or a regime
+            if takes or plants or name in formulas:  # else a text or a regime
                 alike.setdefault((name in fresh, "; ".join(told)), []).append(".".join(name))
         for (new, told_of), group in [*alike.items()][:SHOWN]:
             when = "edited, not committed" if new else f"edited since {self.commit}"
@@ -111,7 +111,7 @@ class Edits:
 
 
 def _parts(text: str) -> dict[str, str]:
-    """The functions, classes and constants of a module, as text by name."""
+    """Map names of functions, classes and constants of a module to their code."""
     found = {}
     for node in ast.parse(text).body:
         targets = getattr(node, "targets", None) or [getattr(node, "target", node)]
@@ -130,7 +130,7 @@ def _tiers(claim: Claim) -> str:
 
 
 def listed(texts: Iterable[str]) -> str:
-    """The first of these names, and the number of the others."""
+    """List the first SHOWN of these names, and count the others."""
     found = sorted(texts)
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return f"{', '.join(found[:SHOWN])}{more}"

@@ -24,11 +24,11 @@ from recall_reports.record import ClaimRow
 from recall_reports.record.files import ReportError, load
 
 MINUTE = 60.0
-"""Seconds between two lines about the progress, where there is no terminal."""
+"""Seconds between two lines about the progress, without a terminal."""
 
 
 def drawn(entry: ClaimRow) -> dict[str, int]:
-    """Replicates of each cell of a record, by the cell's id."""
+    """Return the number of replicates of each cell of a record, by the cell's id."""
     return {Cell(**cell.params).id: cell.replicates for cell in entry.cells}
 
 
@@ -36,16 +36,16 @@ class Baseline:
     """An earlier report, empty if there is no file.
 
     Attributes:
-        commit: that it was made at; None if nothing says so.
-        decided: the decided records by claim, of any tier.
-        records: the same, if they are of the tier of the run.
-        took: what its claims have taken.
+        commit: the report's commit; None if unknown.
+        decided: records of decided claims, by id, of any tier.
+        records: the same if the report has the run's tier, else none.
+        took: cost of each decided claim.
 
     Args:
-        path: its file.
-        tier: of the run that asks.
-        required: whether to refuse a file that is missing or cannot be read. Otherwise it counts
-            as one that is not there.
+        path: the report's file.
+        tier: tier of the present run.
+        required: whether to refuse a file that is missing or cannot be read. Otherwise such a file
+            counts as missing.
 
     Raises:
         ValueError: the file is refused.
@@ -70,16 +70,17 @@ class Baseline:
 
 
 class Forecast:
-    """Expected cost of claims in a tier, by the replicates that decided each in the baseline."""
+    """Expected cost of claims in a tier, from the replicates that decided them in the baseline."""
 
     def __init__(self, costs: Costs, settings: Settings, baseline: Baseline) -> None:
         self.costs, self.settings, self.baseline = costs, settings, baseline
 
     def blocks(self, claim: Claim) -> dict[str, int]:
-        """Blocks of each cell that are expected until the verdict.
+        """Expected number of blocks of each cell until the verdict.
 
-        A cell gets as many replicates as it had in the baseline's verdict, in any tier, or as its
-        cells had on average. If the baseline has no verdict, it gets all that the looks allow.
+        A cell gets as many replicates as it had in the baseline, in any tier; a new cell gets the
+        average over the claim's cells. Without a verdict in the baseline, cells get the most that
+        the looks allow.
         """
         tier, earlier = self.settings.tier, self.baseline.decided.get(claim.id)
         size, steps = claim.block_size(tier), claim.steps(tier)
@@ -92,21 +93,21 @@ class Forecast:
         }
 
     def seconds(self, claim: Claim, blocks: Mapping[str, int]) -> float | None:
-        """Seconds of one core for these blocks of each cell; None if nothing is known."""
+        """Expected seconds of one core for these numbers of blocks; None if nothing is known."""
         size = claim.block_size(self.settings.tier)
         return self._total(claim.id, {cell: size * count for cell, count in blocks.items()})
 
     def at_hand(self, claim: str, registration: str, code: str | None = None) -> dict[str, int]:
-        """Blocks of each cell in the ledger for this run, or of any code if none is given."""
+        """Count the ledger's blocks of each cell for this run, by this code, or by any if None."""
         ledger, seed = self.costs.ledger(), self.settings.seed
         if ledger is None:
             return {}
         return ledger.counts(claim, registration, seed, self.costs.device, versions(), code)
 
     def ahead(self, claims: Iterable[str]) -> dict[str, float]:
-        """Seconds of one core that the baseline's claims will take, if unchanged.
+        """Expected seconds of one core per claim of the baseline, if unchanged.
 
-        Nothing is predicted for it: the ledger is looked up by the baseline's registration.
+        This calls no prediction: it looks blocks up by the baseline's registration.
         """
         found = {}
         for name in claims:
@@ -124,12 +125,12 @@ class Forecast:
 
 
 def folded(text: str, width: int) -> list[str]:
-    """The text in lines of at most this width, but for words that are longer."""
+    """Break a text into lines of at most this width, except for longer words."""
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def write(reporter: Any, text: str, **style: bool) -> None:
-    """Print a text through pytest's reporter, folded to the terminal's width."""
+    """Print a text by pytest's reporter, folded to the terminal's width."""
     for line in folded(text, reporter._tw.fullwidth):
         reporter.write_line(line, **style)
 
@@ -137,14 +138,14 @@ def write(reporter: Any, text: str, **style: bool) -> None:
 class ProgressLine:
     """Progress of a run: claims decided, claims that fail, and the time left.
 
-    On a terminal it is one live line, with the block that has come in last. Elsewhere, such as in a
-    log, it is a line every minute. Verdicts are printed as they are found, if `names` says so.
+    A terminal shows one live line, with the last finished block. Elsewhere, such as in a log, a
+    line is printed every minute.
 
     Args:
-        claims: how many there are.
-        ahead: expected seconds of one core, by claim, as far as they are known.
-        workers: that share them.
-        names: whether claims are named here, with their verdicts, and not by pytest.
+        claims: number of claims.
+        ahead: expected seconds of one core, by claim, if known.
+        workers: number of workers that share these seconds.
+        names: whether this line, not pytest, prints claims with their verdicts as they are found.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class ProgressLine:
         self._task = self._progress.add_task("", total=claims, told=self.sentence)
 
     def __call__(self, claim: str, look: int, done: int, wanted: int) -> None:
-        """Show that `done` of the look's `wanted` blocks are finished."""
+        """Show that `done` of the `wanted` blocks of a look are finished."""
         if self._console.is_terminal:
             text = f"{claim}, round {look}, {done}/{wanted} blocks"
             self._progress.update(
@@ -183,7 +184,7 @@ class ProgressLine:
 
     @property
     def sentence(self) -> str:
-        """Show the progress of the run."""
+        """Put the run's progress in a sentence."""
         fail = f"{len(self._failing) or 'none'} fail{'s' * (len(self._failing) < 2)}"
         told = f"{len(self._done)} of {self._claims} claims decided, {fail}"
         if not self._known:
@@ -207,10 +208,10 @@ class ProgressLine:
         self._stop()
 
     def close(self) -> None:
-        """The run is over."""
+        """Remove the line at the end of the run."""
         self._stop()
         self._console.file.close()
 
     def _stop(self) -> None:
-        if self._console.is_terminal:  # elsewhere that would print an empty line
+        if self._console.is_terminal:  # elsewhere this prints an empty line
             self._progress.stop()

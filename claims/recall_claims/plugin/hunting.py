@@ -16,16 +16,16 @@ from recall_claims.plugin.session import ClaimSession
 from recall_reports import record
 
 SHOWN = 400
-"""Number of a claim's points that the record keeps, nearest to a violation first."""
+"""Largest number of a claim's points to record, nearest to a violation first."""
 REFUSALS = 8
-"""Number of reasons for refused points that the record keeps, most frequent first."""
+"""Largest number of reasons for refused points to record, most frequent first."""
 
 
 def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
     """Hunt the claims that did not fail, and add the findings to their records.
 
     Returns:
-        How many claims a confirmed violation has refuted.
+        number of claims that a confirmed violation has refuted.
     """
     found = {entry.id: entry for entry in session.report.records}
     hunted = [claim for claim in session.report.claims() if found[claim.id].outcome == "passed"]
@@ -56,7 +56,7 @@ def progress(trails: Sequence[Trail], left: float) -> str:
 
 
 def recorded(trail: Trail) -> record.Hunt:
-    """Return the part of a trail that the record keeps."""
+    """Convert a trail to its entry in the record."""
     probes = sorted(trail.probes.values(), key=lambda probe: -probe.discrepancy)
     confirmation = trail.confirmation
     return record.Hunt(
@@ -81,7 +81,7 @@ def recorded(trail: Trail) -> record.Hunt:
 
 
 def _overturned(entry: record.ClaimRow, trail: Trail) -> bool:
-    """Mark a claim with a confirmed violation as REFUTED; return whether it then fails."""
+    """Mark a claim with a confirmed violation as REFUTED; return whether the claim then fails."""
     if trail.confirmation is None:
         return False
     outcome = trail.confirmation.outcome

@@ -43,10 +43,10 @@ class ClaimItem(pytest.Item):
         self.claim = claim
         self.record: ClaimRow | None = None
         self.place = 0
-        """Place among all items that are run."""
+        """The item's place among all items of the run."""
 
     def runtest(self) -> None:
-        """Run the claim, unless it has nothing to run; pass, fail or skip by its verdict."""
+        """Run the claim if it has anything to run; pass, fail or skip by its verdict."""
         session, claim, file = self.config.stash[SESSION], self.claim, self.location[0]
         try:
             self.record = session.record_without_run(claim, file)
@@ -55,13 +55,13 @@ class ClaimItem(pytest.Item):
                 self.record = recording.decided(outcome, file, session.certificates)
         except OutOfTime:
             self.record = session.cut(claim, file)
-        # Whatever broke is the claim's record, and pytest's to show; other plugins fail tests, too.
+        # Any error goes to the claim's record and to pytest; other plugins may fail tests, too.
         except (Exception, pytest.fail.Exception) as error:
             reason = f"{type(error).__name__}: {error}"
             self.record = recording.undecided(
                 claim, session.settings, file, state="ERROR", reason=reason, outcome="failed"
             )
-            if isinstance(error, ExecutorError):  # no other claim would fare better
+            if isinstance(error, ExecutorError):  # every other claim would fail too
                 self.session.shouldfail = "no executor takes the blocks of this run"
             raise
         finally:
@@ -76,23 +76,23 @@ class ClaimItem(pytest.Item):
         raise ClaimFailed(failure.message(shown, share, budget.probability, since))
 
     def origin(self) -> tuple[int, str, str]:
-        """Return its place among all items, its module, and the folder that it is imported from."""
+        """Return the item's place, the claim's module, and the folder to import this from."""
         module = self.claim.module
         return self.place, module, str(self.path.parents[module.count(".")])
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Errors that explain themselves are shown without a traceback."""
+        """Show errors that explain themselves without a traceback."""
         if isinstance(excinfo.value, (ClaimFailed, BrokenExecutor, *PLAIN)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return where the claim is written, for pytest's headings."""
+        """Return the claim's file and id, for pytest's headings."""
         return self.path, None, self.claim.id
 
 
 def collected(folder: Path) -> list[Claim]:
-    """Return the claims that pytest collects in a folder; nothing is written.
+    """Return the claims that pytest collects in a folder; write nothing.
 
     Raises:
         ClaimError: pytest cannot collect them, or there are none.
@@ -103,10 +103,10 @@ def collected(folder: Path) -> list[Claim]:
         claims.extend(item.claim for item in session.items if isinstance(item, ClaimItem))
 
     found = SimpleNamespace(pytest_collection_finish=finish)
-    hooks = importlib.import_module("recall_claims.plugin")  # -p would warn that it is loaded
+    hooks = importlib.import_module("recall_claims.plugin")  # -p would warn about a second loading
     with (
         contextlib.redirect_stdout(io.StringIO()) as printed,
-        tempfile.TemporaryDirectory() as nothing,  # so that no ledger is opened
+        tempfile.TemporaryDirectory() as nothing,  # keeps ledgers closed
     ):
         arguments = ["--collect-only", "-p", "no:cacheprovider", "--ledger", f"{nothing}/none"]
         status = pytest.main([str(folder), *arguments], plugins=[found, hooks])
@@ -116,7 +116,7 @@ def collected(folder: Path) -> list[Claim]:
 
 
 def claim_at(file: Path, line: int) -> str:
-    """Return the id that a call around this line of a file gives to a claim; else nothing."""
+    """Return the id of the claim made by a call around this line of a file; "" if there is none."""
     for call in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(call, ast.Call) and call.lineno <= line <= (call.end_lineno or 0):
             named = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "id")]

@@ -71,9 +71,9 @@ VALUED = {
         "10m, 1h (on all cores, whatever -n is)",
     ),
 }
-"""Options with a value: default, kind or allowed values, and effect."""
+"""Options with a value: the default, a kind or the allowed values, and the effect."""
 CHOICES = {"--tier": TIERS, "--dry-run": ("", "plan", "pilot")}
-"""The allowed values of a kind."""
+"""Options with few allowed values."""
 PATHS = tuple(name for name, (_, kind, _) in VALUED.items() if kind in ("FILE", "DIR"))
 
 
@@ -90,15 +90,15 @@ class Options:
     """Options of a run.
 
     Attributes:
-        device: of the blocks.
+        device: device that simulates the blocks.
         nested: whether pytest-xdist spreads the claims over processes.
-        executor: as it was named; "auto" is any.
-        ledger: its file.
-        reports: where the report goes; None if nothing was said.
-        baseline: an earlier report.
-        named: whether the baseline has to be there, as it was asked for.
-        limit: seconds until no block begins; infinite if there are none.
-        limit_text: the same as it was written.
+        executor: value of --executor; "auto" lets the run choose.
+        ledger: the ledger's file.
+        reports: the report's folder; None if not given.
+        baseline: file of an earlier report.
+        named: whether the baseline was asked for, so that it must exist.
+        limit: seconds after which no block begins; infinite without a limit.
+        limit_text: the limit as written in the option.
         hunt: seconds of a hunt, or 0.
         dry_run: "", "plan" or "pilot".
     """
@@ -130,7 +130,7 @@ def add(parser: pytest.Parser) -> None:
 
 
 def _correct(parser: pytest.Parser) -> None:
-    """Make pytest answer an unknown option in one sentence, with the nearest option."""
+    """Make pytest answer an unknown option in one sentence with the nearest known option."""
     parse = parser.parse
 
     def corrected(*given: Any, **more: Any) -> Any:
@@ -149,7 +149,7 @@ def read(config: pytest.Config) -> Options:
     """Read the options of a run.
 
     Raises:
-        ValueError: a value makes no sense, or two options do not go together; it names them.
+        ValueError: names a senseless value, or two options that exclude each other.
     """
     option, root, here = config.getoption, config.rootpath, config.invocation_params.dir
     _refuse_empty_and_impossible(option, here)
@@ -183,9 +183,9 @@ def read(config: pytest.Config) -> Options:
 
 
 def _refuse_empty_and_impossible(option: Callable[[str], Any], here: Path) -> None:
-    """Refuse options without a value, and paths that no system could have."""
+    """Refuse options without a value, and paths that no system can have."""
     for name in VALUED:
-        # Of "--", argparse makes an empty list before Python 3.13, and nothing from then on.
+        # From "--", argparse makes an empty list before Python 3.13, and nothing since.
         if option(name) in ("", [], "--"):
             raise ValueError(f"{name} needs a value; leave the option out for its default")
     for name, known in CHOICES.items():
@@ -206,7 +206,7 @@ def _refuse_places(ledger: Path, reports: Path) -> None:
     """Refuse, before anything is simulated, a ledger or a report folder that cannot be used.
 
     The ledger's file may belong to a report, or be no ledger. The report's folder may be read-only,
-    or a file of somebody else may have its name.
+    or have foreign files.
     """
     if ledger.resolve() in {(reports / name).resolve() for name in files.MARKS}:
         raise ValueError(
@@ -215,7 +215,7 @@ def _refuse_places(ledger: Path, reports: Path) -> None:
         )
     there = next(path for path in (reports, *reports.absolute().parents) if path.exists())
     try:
-        tempfile.TemporaryFile(dir=there).close()  # as root, permissions alone do not show it
+        tempfile.TemporaryFile(dir=there).close()  # as root, permissions do not show it
     except OSError as error:
         raise ValueError(
             f"--report-dir {reports}: nothing can be written to {there} ({error.strerror}); name "

@@ -36,9 +36,9 @@ def print_plan(
     """Print a table of the claims that have cells in the tier, and the cost of all together.
 
     Args:
-        forecast: says what the claims take.
-        pilot: whether to say how many replicates decide each claim, by the baseline or by
-            simulating a first look of claims that it lacks.
+        forecast: expected cost of the claims.
+        pilot: whether to print how many replicates decide each claim, by the baseline or, for
+            claims that it lacks, by simulating a first look.
 
     Raises:
         ClaimError: a claim is written wrongly, or its pilot cannot be simulated.
@@ -50,7 +50,7 @@ def print_plan(
     for header in headers:
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
-    needs = [[_needed(claim, forecast)] if pilot else [] for claim in ready]  # says the costs, too
+    needs = [[_needed(claim, forecast)] if pilot else [] for claim in ready]  # also learns costs
     takes = [_expected(claim, forecast) for claim in ready]
     for claim, need, (there, lacks, seconds) in zip(ready, needs, takes, strict=True):
         first, last = claim.replicates[settings.tier]
@@ -80,29 +80,29 @@ def _expected(one: Claim, forecast: Forecast) -> tuple[int, int, float | None]:
     """Return a claim's blocks in the ledger, the blocks to draw, and their seconds.
 
     Raises:
-        ClaimError: it is written wrongly.
+        ClaimError: the claim is written wrongly.
     """
     ready = Prepared.of(one, forecast.settings.tier, checked=True)
     claim, ledger = ready.claim, forecast.costs.ledger()
     code = find(claim.module, claim.id)[1]
     there = forecast.at_hand(claim.id, ready.registration, code)
     if there and ledger is not None and not Running(ready, forecast.settings, ledger).round.missing:
-        return sum(there.values()), 0, 0.0  # decided, however much was expected
+        return sum(there.values()), 0, 0.0  # decided with these blocks
     lacks = {cell: max(0, n - there.get(cell, 0)) for cell, n in forecast.blocks(claim).items()}
     return sum(there.values()), sum(lacks.values()), forecast.seconds(claim, lacks)
 
 
 def _needed(claim: Claim, forecast: Forecast) -> str:
-    """Replicates per cell that decide a claim if its theory is right, and their seconds.
+    """Estimate replicates per cell that decide a claim if its theory is right, and their seconds.
 
-    Cells that were decided early have fewer: the number is the largest cell's.
+    The number is for the largest cell; cells that are decided early need fewer.
     """
     earlier = forecast.baseline.records.get(claim.id)
     if earlier is None:
         parts, count = _piloted(claim, forecast.settings)
     else:
         parts = [
-            Component(  # as it was before it became a record, where an open end is null
+            Component(  # with infinite ends, which a record holds as null
                 entry.name,
                 math.nan if entry.estimate is None else entry.estimate,
                 Interval(*entry.interval.ends),
@@ -124,7 +124,7 @@ def _needed(claim: Claim, forecast: Forecast) -> str:
 
 
 def _piloted(claim: Claim, settings: Settings) -> tuple[Sequence[Component], int]:
-    """Components of a pilot on random numbers that no verdict uses, and its replicates."""
+    """Run a pilot on random numbers that no verdict uses; return components and replicates."""
     tier, block = settings.tier, claim.block_size(settings.tier)
     level = settings.alpha_of_look(claim)
     count = -(-max(PILOT, claim.replicates[tier][0]) // block) * block

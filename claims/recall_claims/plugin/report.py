@@ -1,4 +1,4 @@
-"""The report of a run: claims' records as they come in, written at the end."""
+"""The report of a run: gather claims' records as they arrive, and write them at the end."""
 
 import shlex
 import subprocess
@@ -32,12 +32,12 @@ class RunReport:
     """The report of the run that begins now.
 
     Attributes:
-        folder: where it is written.
+        folder: folder of the report.
         root: a folder of the repository, for its commit.
-        executor: what runs the blocks, in the words of --executor.
-        beside: another folder, where the report goes if it would replace one of more claims.
-        narrowed: whether the run was asked to leave out claims of the files that it collects; else
-            a claim that none of these files has is gone for good.
+        executor: value of --executor.
+        beside: another folder for the report, if it would replace a report with further claims.
+        narrowed: whether options leave out claims of the collected files; if not, an earlier claim
+            that these files lack no longer exists.
         kept: why the folder's report stays as it is; empty if it does not.
     """
 
@@ -61,13 +61,13 @@ class RunReport:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the records of claim and paper out of a test's report.
 
-        Of a claim that another plugin runs again the last one counts.
+        If another plugin runs a claim again, the last record counts.
         """
         if (entry := getattr(report, "claim_record", None)) is not None:
             self.take(entry, report.__dict__["paper_record"], report.__dict__["claim_origin"])
 
     def take(self, entry: Any, paper: Any, origin: tuple[int, str, str]) -> None:
-        """Take the records of a claim and, if this is its paper's first, of the paper."""
+        """Take a claim's record, and its paper's record if this is the paper's first claim."""
         record = msgspec.convert(entry, ClaimRow)
         self.by_id[record.id], self._origins[record.id] = record, origin
         if paper is not None:
@@ -76,7 +76,7 @@ class RunReport:
 
     @property
     def records(self) -> list[ClaimRow]:
-        """Records of all claims that have run."""
+        """The records taken so far."""
         return [*self.by_id.values()]
 
     @property
@@ -85,9 +85,9 @@ class RunReport:
         return any(r.state == "NOT RUN" and r.reason.startswith(LIMIT) for r in self.records)
 
     def claims(self) -> list[Claim]:
-        """The claims of the records, in the order of collection.
+        """Return the claims of the records, in the order of collection.
 
-        The process that xdist's workers report to has collected nothing: it imports them now.
+        With pytest-xdist only workers collect claims, so the controller imports the claims here.
 
         Raises:
             SimulationError: a module cannot be imported.
@@ -100,8 +100,8 @@ class RunReport:
         return found
 
     def write(self) -> bool:
-        """Write the report; return whether that worked. If not, `write_error` says why."""
-        from recall_reports.write import write  # what it loads, collecting needs not
+        """Write the report; return whether this worked. If not, `write_error` says why."""
+        from recall_reports.write import write  # slow to import
 
         if self.beside is not None and (left_out := self._left_out()):
             self.kept = (
@@ -116,7 +116,7 @@ class RunReport:
         return not self.write_error
 
     def _left_out(self) -> int:
-        """Claims in the folder's report that exist but that this run has not reached."""
+        """Count claims in the folder's report that still exist but did not run."""
         try:
             there = load(self.folder / "report.json").claims
         except ReportError:  # nothing to lose
@@ -130,7 +130,7 @@ class RunReport:
         )
 
     def whole(self) -> Record:
-        """The whole record, with claims ordered by paper, file and id."""
+        """Make the whole record, with claims ordered by paper, file and id."""
         name, self.no_commit = commit(self.root)
         return recording.suite(
             self.settings,
@@ -146,9 +146,9 @@ class RunReport:
 
 
 def commit(root: Path) -> tuple[str | None, str]:
-    """Return the commit that is checked out, with a plus sign if tracked files differ from it.
+    """Return the commit checked out, with a plus sign if tracked files differ from it.
 
-    None where git names none, and why, in the words of git.
+    If git names no commit, return None and git's reason.
     """
 
     def git(*arguments: str) -> str:

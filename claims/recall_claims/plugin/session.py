@@ -29,10 +29,10 @@ SESSION = pytest.StashKey["ClaimSession"]()
 
 
 class ClaimSession:
-    """Settings, evidence, baseline and report of one pytest process, as its options say.
+    """Settings, evidence, baseline and report of one pytest process, by its options.
 
     Raises:
-        ValueError: an option makes no sense, or the baseline that it names cannot be read.
+        ValueError: an option makes no sense, or a baseline given as an option cannot be read.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -42,7 +42,7 @@ class ClaimSession:
         self.hunt_error = ""
         executor = executors.resolve(asked.executor, asked.device, nested=asked.nested)
         self.store = Scheduler(asked.ledger, executor)
-        # xdist's workers have ended when a hunt begins: all cores are its own.
+        # xdist's workers have ended when a hunt begins: the hunt has all cores.
         everywhere = executors.resolve(asked.executor, asked.device, nested=False)
         self.hunting = Scheduler(asked.ledger, everywhere) if asked.nested else self.store
         processes = executor.partition(":")[2] if executor.startswith("processes:") else 1
@@ -82,27 +82,27 @@ class ClaimSession:
         self._root, self._called_from = root, config.invocation_params.dir
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRow | None:
-        """The record of a claim with nothing to run here; None if it runs."""
+        """Return the record of a claim with nothing to run here; None if the claim runs."""
         if self.store.decided(claim.id):
             return None
         if self.left < 0:
-            return self.cut(claim, file)  # without its predictions, which take time
+            return self.cut(claim, file)  # needs no prediction, which takes time
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
         return None if reason is None else self._not_run(claim, file, reason)
 
     @property
     def left(self) -> float:
-        """Seconds until the time limit; negative when it has passed."""
+        """Seconds until the time limit; negative after it."""
         limit = self.settings.limit
         return math.inf if limit is None else limit - time.monotonic()
 
     def cut(self, claim: Claim, file: str) -> ClaimRow:
-        """The record of a claim that the time limit stopped, without a verdict."""
+        """Make the record of a claim that the time limit stopped, without a verdict."""
         reason = f"{LIMIT}{self.asked.limit_text} did not suffice"
         tier = self.settings.tier
-        if claim.cells_known(tier) and tier in claim.cells:  # no grid is worked out for it
+        if claim.cells_known(tier) and tier in claim.cells:  # works out no grid
             seconds = self.forecast.seconds(claim, self.forecast.blocks(claim))
-            if seconds is not None:  # to one digit: more is not known, and many share the words
+            if seconds is not None:  # one digit, as an estimate, and so that claims share a reason
                 takes = phrases.seconds(float(f"{seconds:.1g}"))
                 reason += f"; it takes about {takes} of one core"
         return self._not_run(claim, file, reason)
@@ -113,27 +113,27 @@ class ClaimSession:
         )
 
     def judged(self, claim: Claim) -> Outcome:
-        """Run a claim to its verdict; raises what `Scheduler.run` does."""
+        """Run a claim to its verdict; raises the errors of `Scheduler.run`."""
         return self.store.run(claim.id, partial(self._running, claim), self.progress)
 
     def expect(self, claims: Iterable[tuple[Claim, str]]) -> None:
-        """Announce the claims that will be asked for, each with its file."""
+        """Announce the claims of this run, each with its file, to the scheduler."""
         tier, expected, claims = self.settings.tier, [], [*claims]
         ahead = self.forecast.ahead(claim.id for claim, _ in claims)
         for claim, file in claims:
             if tier in claim.replicates:
                 path = self.costs.path(claim.id, claim.block_size(tier), len(claim.steps(tier)))
-                work = ahead.get(claim.id, path)  # of another tier, seconds per block are known
+                work = ahead.get(claim.id, path)  # another tier still gives seconds per block
                 expected.append((claim.id, path, work, partial(self._early, claim, file)))
         self.store.expect(expected, last={claim.id for claim, _ in claims if claim.exploratory})
 
     def _early(self, claim: Claim, file: str) -> Running | None:
-        """A claim before its turn; None if it has nothing to run."""
+        """Begin a claim before its turn; None if it has nothing to run."""
         idle = self.left < 0 or self.record_without_run(claim, file) is not None
         return None if idle else self._running(claim)
 
     def _running(self, claim: Claim) -> Running:
-        """The claim, checked, with its predictions kept."""
+        """Check a claim, count the baseline's attempts at it, and begin its looks."""
         ready = Prepared.of(claim, self.settings.tier, checked=True)
         earlier = self.baseline.records.get(claim.id)
         if earlier is not None:
@@ -154,19 +154,19 @@ class ClaimSession:
 
     @cached_property
     def edits(self) -> Edits:
-        """Return the edits since the baseline."""
+        """The edits since the baseline."""
         return Edits(self._root, self.baseline.commit, self.collected)
 
     def since(self, claim: Claim) -> str:
-        """Name the edits of a claim since it came out as expected, or since the last commit."""
+        """Say which edits a claim depends on, if it passed in the baseline or has such edits."""
         earlier = self.baseline.decided.get(claim.id)
         passed = earlier is not None and earlier.outcome == "passed"
         told = passed or self.edits.of(claim.predict, claim.observe)
         return self.edits.since(claim) if told else ""
 
     def replayed(self, entry: ClaimRow) -> ClaimRow:
-        """The record of a claim, with a replay line for this ledger, and for the folder where
-        pytest was called."""
+        """Return a claim's record, whose replay line names this ledger and works in the folder
+        where pytest was called."""
         file = os.path.relpath(self._root / entry.file, self._called_from)
         text = entry.replay.replace(entry.file, shlex.quote(file), 1)
         ledger = self.asked.ledger
@@ -180,14 +180,14 @@ class ClaimSession:
             self.progress.finish(claim.id)
 
     def paper(self, claim: Claim) -> Any:
-        """The record of a claim's paper in plain types; None if this process already gave it."""
+        """Return the record of a claim's paper in plain types, once per process; then None."""
         if claim.source.paper in self._papers:
             return None
         self._papers.add(claim.source.paper)
         return msgspec.to_builtins(recording.paper(claim, self.settings.budget))
 
     def close(self) -> None:
-        """Stop workers, close ledger and terminal."""
+        """Stop workers; close ledger and terminal."""
         if self.progress is not None:
             self.progress.close()
         try:

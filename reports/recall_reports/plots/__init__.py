@@ -1,4 +1,4 @@
-"""The plots of a claim as inline SVG: observed points with intervals on the predicted curve."""
+"""Plots of a claim as inline SVG: observed points with intervals on the predicted curve."""
 
 from functools import partial
 
@@ -16,10 +16,10 @@ PAINTERS = {"curve": curve.paint, "map": phase_map.paint, "parity": parity.paint
 
 
 def panels(claim: ClaimRow) -> list[Panel]:
-    """All panels of a claim, in reading order; none where it declares no plot or has no data."""
+    """Draw all panels of a claim, in reading order; none without a declared plot or data."""
     found = _of_cells(claim)
     if claim.hunt is not None and len(regime.telling(claim.hunt.points)) == 2:
-        found.append(draw(regime.paint, claim, Plot(kind="parity")))  # which it does not read
+        found.append(draw(regime.paint, claim, Plot(kind="parity")))  # the plot is not read
     return found
 
 
@@ -39,7 +39,7 @@ def _of_cells(claim: ClaimRow) -> list[Panel]:
 
 
 def _drawable(cell: CellRow, plot: Plot) -> bool:
-    """Whether a cell has the numbers that its kind of plot needs."""
+    """Whether a cell has the numbers that this kind of plot needs."""
     x = cell.params.get(plot.x or "")
     if plot.kind == "parity":
         return is_number(cell.observed) and is_number(cell.predicted)

@@ -14,7 +14,7 @@ from recall_reports.record import ClaimRow, ComponentRow, Range
 from recall_reports.summary import grouped
 
 MARGIN = 0.12
-REACH = 15.0  # widths of a region; a bound farther off is an arrow
+REACH = 15.0  # in widths of a region; bounds farther off are arrows
 LEAST, MOST = 1e-4, 1.0  # errors at the ends of the axis that all claims share
 
 Scale = tuple[float | None, float | None, bool]
@@ -22,15 +22,15 @@ Scale = tuple[float | None, float | None, bool]
 
 @dataclass(frozen=True)
 class Bar:
-    """One row, in percent from the left.
+    """One row; positions in percent from the left.
 
     Attributes:
-        region: ends of the region's band; at 0 or 100 where the region is unbounded.
-        bounds: those that are printed next to it, cut at the edges of the row.
-        point: the estimate, None where there is none or where it lies outside the row.
-        bounded: for both ends of the region, whether a bound is there.
-        cut: for both bounds, whether they lie beyond the row.
-        usual: ends of the interval of the usual analysis, None where there is none.
+        region: ends of the region's band; 0 or 100 for an open end.
+        bounds: the printed bounds, cut at the ends of the row.
+        point: the estimate; None without an estimate, or beyond the row.
+        bounded: whether there is a bound at the left, and at the right.
+        cut: whether the left bound, and the right, lie beyond the row.
+        usual: ends of the usual analysis's interval; None without any.
     """
 
     region: tuple[float, float]
@@ -43,9 +43,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class Sharpness:
-    """Distance of an estimate from theory, and the noticeable error, in percent.
+    """Places of an estimate's and of the least noticeable error on an axis, in percent.
 
-    The axis is logarithmic, from LEAST to MOST; None is unknown.
+    The axis is logarithmic, from LEAST to MOST; None means unknown.
     """
 
     off: float | None
@@ -53,7 +53,7 @@ class Sharpness:
 
 
 def sharpness(claim: ClaimRow) -> Sharpness | None:
-    """The row of a claim on the axis that all claims share; None if it was not judged."""
+    """Place a claim on the axis that all claims share; None if it was not judged."""
     if claim.head is None:
         return None
     off = opening.distance(claim.rule.scale, claim.head)
@@ -70,9 +70,9 @@ def _share(error: float | None) -> float | None:
 def bars(
     findings: Sequence[ComponentRow], usual: Sequence[Range | None] = (), *, log: bool = False
 ) -> list[Bar]:
-    """One bar for each finding; with `log` the scale is logarithmic if all values are positive.
+    """Make a bar per finding; with `log` the scale is logarithmic if all values are positive.
 
-    `usual` are the intervals of the usual analysis.
+    `usual`: intervals of the usual analysis.
     """
     scales = grouped(findings, lambda finding: _scale(finding, log=log))
     windows = {scale: _window(rows, log=scale[-1]) for scale, rows in scales.items()}

@@ -7,18 +7,18 @@ from typing import Literal
 
 from recall_reports import figures
 
-# Classes of the style sheet, and markers.
+# Classes of colours in the style sheet, and markers.
 COLOURS = tuple(f"k{index}" for index in range(8))
 DASHES = tuple(f"dash{index}" for index in range(8))
 INK, MUTED, CARD = "ink", "muted", "card"
 MARKERS = "osD^vPX*"
 
 MAX_TICKS = 7
-MIN_LOG_RANGE = 8  # a logarithmic axis that spans less has evenly spaced ticks
-HUGE = 1e300  # values beyond are drawn here, and those below its inverse count as zero
-LARGEST = 305.0  # an axis has no greater power of ten: a float holds it
-SLACK = 1e-9  # relative to the distance of ticks, for rounding errors
-FAR = 30  # what lies so many times the axis away is drawn from there
+MIN_LOG_RANGE = 8  # ratio of ends below which a logarithmic axis has evenly spaced ticks
+HUGE = 1e300  # larger values are drawn here, and values below its inverse count as zero
+LARGEST = 305.0  # largest power of ten on an axis, so that floats hold it
+SLACK = 1e-9  # allowance for rounding, in distances of ticks
+FAR = 30  # largest distance of a mark from the axis, in lengths of the axis
 
 Point = tuple[float, float]
 
@@ -27,7 +27,7 @@ Point = tuple[float, float]
 class Axis:
     """One axis; unset ticks and ends are fitted to the values `seen` on it.
 
-    `names` are written at the ticks instead of their values.
+    `names`: texts to write at ticks instead of values.
     """
 
     label: str = ""
@@ -39,7 +39,7 @@ class Axis:
     seen: list[float] = field(default_factory=list)
 
     def places(self, start: float, length: float) -> Callable[[float], float]:
-        """Return the map from a value to its place on an axis from `start` on of this length."""
+        """Return the map from a value to its place on an axis from `start`, of this length."""
         low, high = self._span()
 
         def place(value: float) -> float:
@@ -49,7 +49,7 @@ class Axis:
         return place
 
     def labels(self) -> dict[str, float]:
-        """The tick labels, with the values that they name."""
+        """Map tick labels to their values."""
         low, high = self._span()
         found = self.ticks
         if not found and not self.log:
@@ -98,7 +98,7 @@ def _powers(low: float, high: float) -> list[float]:
 
 
 def tick(value: float) -> str:
-    """A tick label in as few figures as it needs."""
+    """Write a tick label in as few figures as it needs."""
     if value != 0 and not 1e-4 <= abs(value) < 1e6:
         return figures.number(value, 2)
     return f"{value:.4g}" if abs(value) < 1e3 else f"{value:,.{0 if value == round(value) else 1}f}"
@@ -109,16 +109,16 @@ class Mark:
     """Mark at some places of a plot, in units of the axes.
 
     Attributes:
-        kind: a band fills the height between two `xs`, an upright line has one of them. An area
-            is of rectangles, between two `xs` and two `ys` each.
+        kind: a band fills the height between two `xs`, an upright line is at one x. An area
+            consists of rectangles, each between two `xs` and two `ys`.
         colour: INK, MUTED, CARD, or one of COLOURS.
         style: classes of a line or text, or the marker of dots.
-        size: of dots, in units of the drawing.
+        size: size of dots, in units of the drawing.
         whiskers: the ends of the interval at each dot.
-        text: what is written.
-        aside: how far right of its place and below it, in units of the drawing.
-        label: in the legend; none without.
-        name: written next to a line.
+        text: text to write.
+        aside: shift of the text to the right and down, in units of the drawing.
+        label: label in the legend; empty for none.
+        name: name to write next to a line.
     """
 
     kind: Literal["area", "band", "line", "upright", "dots", "text"]
@@ -136,7 +136,7 @@ class Mark:
 
 @dataclass
 class Chart:
-    """Chart that a painter fills. Marks are drawn in their order."""
+    """Chart for a painter to fill. Marks are drawn in their order."""
 
     title: str = ""
     x: Axis = field(default_factory=Axis)
@@ -144,7 +144,7 @@ class Chart:
     marks: list[Mark] = field(default_factory=list)
 
     def add(self, mark: Mark) -> None:
-        """Draw a mark, and make room for it on an axis whose ends are not set."""
+        """Add a mark, and make room for it on axes whose ends are not set."""
         self.marks.append(mark)
         self.x.seen += mark.xs
         self.y.seen += [*mark.ys, *(end for ends in mark.whiskers for end in ends)]

@@ -1,4 +1,4 @@
-"""Data collapse: with x in units of each series' predicted critical value, all series coincide."""
+"""Data collapse: with x over each series' predicted critical value, all series coincide."""
 
 import math
 from functools import partial
@@ -13,10 +13,10 @@ from recall_reports.record.values import Plot
 
 
 def painters(claim: ClaimRow) -> list[Painter]:
-    """The collapse under the theory, and the failed one under the control that fails most."""
+    """Return painters of the collapse under the theory, and under the control that fails most."""
     found: list[Painter] = []
     if claim.plot is None or len(series(claim, claim.plot)) < 2:
-        return found  # of which one curve could be made
+        return found  # one series is one curve in any case
     if any(_unit(claim, cell) for cell in claim.cells):
         found.append(partial(paint, control=None))
     departures = {c.id: _departures(claim, c.id) for c in claim.controls}
@@ -30,9 +30,9 @@ def painters(claim: ClaimRow) -> list[Painter]:
 
 
 def _departures(claim: ClaimRow, control: str) -> list[float]:
-    """Logarithms of a control's critical values over the theory's; equal if only a constant is off.
+    """Return logs of a control's critical values over the theory's; equal if a constant is wrong.
 
-    Rounded, so that rounding errors do not rank the controls.
+    They are rounded, so that rounding errors do not rank the controls.
     """
     return [
         round(math.log(wrong) - math.log(right), 6)
@@ -42,9 +42,9 @@ def _departures(claim: ClaimRow, control: str) -> list[float]:
 
 
 def _unit(claim: ClaimRow, cell: CellRow, control: str | None = None) -> float | None:
-    """The critical value of a cell's series, by the theory or by a control.
+    """Return the critical value of a cell's series, by the theory or by a control.
 
-    Only rules that locate one have controls that predict one.
+    A control predicts a critical value only if the rule locates critical values.
     """
     given = cell.critical if control is None else cell.controls.get(control)
     if is_number(given) and given > 0 and (control is None or claim.rule.locates):

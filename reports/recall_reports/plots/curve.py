@@ -26,7 +26,7 @@ from recall_reports.record import CellRow, ClaimRow
 from recall_reports.record.values import Plot
 
 ALLOWED = "critical dash1"
-Heights = list[tuple[CellRow, float]]  # cells with the value at which each is drawn
+Heights = list[tuple[CellRow, float]]  # cells, each with its height in the plot
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
@@ -52,7 +52,7 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
 
 
 def _lines(chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot) -> str:
-    """Draw what the theory predicts; return what the lines are, in words."""
+    """Draw the theory's predictions; return the meaning of the lines, in words."""
     x = plot.x or ""
     words = [_critical_values(chart, claim, groups, x)] if claim.rule.locates else []
     lines = marks = False
@@ -96,7 +96,7 @@ def _critical_values(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x:
 def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> int:
     """Shade the brackets of a series' crossings, up to its last point if an end is open.
 
-    Returns how many were shaded.
+    Returns the number of shaded brackets.
     """
     drawn = 0
     for component in claim.components if claim.rule.scale == "ratio" else []:
@@ -131,7 +131,7 @@ def _slope(chart: Chart, group: Series, x: str, exponent: float) -> None:
 
 @dataclass
 class Wrong:
-    """The wrong theories that a plot draws for one series, and names of those beyond its axis."""
+    """Wrong theories to draw for one series, and names of wrong theories beyond its axis."""
 
     where: str
     values: list[float] = field(default_factory=list)
@@ -151,7 +151,7 @@ def _controls(
 ) -> Wrong:
     """Draw planted wrong theories in grey, each for the series where it differs most.
 
-    Critical values make no curve.
+    Controls that predict critical values have no curve.
     """
     names = [] if claim.rule.locates else [control.id for control in claim.controls]
 
@@ -184,13 +184,13 @@ def _controls(
 
 
 def _under(cells: Sequence[CellRow], control: str) -> Heights:
-    """The cells with a control's prediction; none if it equals the theory's in all of them."""
+    """Return cells with a control's prediction; none if it equals the theory's in all cells."""
     found = predicted(cells, control)
     return found if any(wrong != cell.predicted for cell, wrong in found) else []
 
 
 def _departure(heights: Heights, *, log: bool) -> float:
-    """Return the largest gap between control and theory in plot units (relative on a log axis)."""
+    """Return the largest gap between a control and the theory; relative on a log axis."""
     found = [0.0]
     for cell, wrong in heights:
         if isinstance(cell.predicted, float):

@@ -1,4 +1,4 @@
-"""The figures at the top of a report: what was found, as theory's curves and simulation's dots."""
+"""The figures at the top of a report: theory's curves and simulation's dots."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -30,13 +30,13 @@ from recall_reports.record import Series as Chosen
 from recall_reports.record.values import Plot
 
 DOT = 5.0
-MARGIN, ROOM = 0.03, 0.3  # left and right of all curves, of their width
-BROAD = 5.0  # a ratio of the largest to the least value from which rows have a logarithmic axis
+MARGIN, ROOM = 0.03, 0.3  # space left and right of all curves, as shares of their width
+BROAD = 5.0  # ratio of the largest to the least value above which rows have a logarithmic axis
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure that is drawn, with the claims that it shows."""
+    """A drawn figure, with the claims that it shows."""
 
     paper: PaperRow
     title: str
@@ -46,7 +46,7 @@ class Drawn:
 
 
 def figures(record: Record, analyses: Analyses) -> list[Drawn]:
-    """The figures of a record's papers whose claims it has; bars are 95% intervals."""
+    """Draw the figures of a record's papers whose claims it has; bars are 95% intervals."""
     claims = {claim.id: claim for claim in record.claims}
     found = []
     for paper in record.papers:
@@ -64,7 +64,7 @@ def figures(record: Record, analyses: Analyses) -> list[Drawn]:
 
 
 def _bars(usual: set[bool]) -> str:
-    """Explain the bars; `usual` says whether the bars of a figure are 95% intervals."""
+    """Explain the bars; `usual`: whether bars are 95% intervals, for each kind of bars."""
     kinds = ["95% intervals"] * (True in usual) + ["intervals of the verdicts"] * (False in usual)
     return f"Bars: {' and '.join(kinds)}." if kinds else ""
 
@@ -123,7 +123,7 @@ def _curves(
 
 
 def _with_room(xs: Sequence[float], *, log: bool) -> tuple[float, float]:
-    """The ends of an axis that leaves room for names on the right."""
+    """Return ends of an axis with room for names on the right."""
     low, high = (math.log(x) if log else x for x in (min(xs), max(xs)))
     ends = low - MARGIN * (high - low), high + ROOM * (high - low)
     if not log:
@@ -135,9 +135,9 @@ def _with_room(xs: Sequence[float], *, log: bool) -> tuple[float, float]:
 def _named(
     figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]], analyses: Analyses
 ) -> Iterator[tuple[Plot, Series]]:
-    """The series of a figure, each with the plot that has its curves.
+    """Yield the series of a figure, each with the plot that has its curves.
 
-    Its cells have their 95% intervals, and the verdict's where an error is lost.
+    A cell has its 95% interval, or the verdict's interval if its error is unknown.
     """
     for claim, one in chosen:
         plot = claim.plot
@@ -162,7 +162,7 @@ def _rows(
     chosen: Sequence[tuple[ClaimRow, Chosen]],
     analyses: Analyses,
 ) -> set[bool] | None:
-    """Draw predicted and simulated values of one cell a row; return as `_curves` does."""
+    """Draw predicted and simulated values, a row per cell; return the same as `_curves`."""
     found = (_row(claim, one, analyses) for claim, one in chosen)
     rows = sorted(filter(None, found), key=lambda row: row[1])
     if not rows:
@@ -185,7 +185,8 @@ def _rows(
 def _row(
     claim: ClaimRow, one: Chosen, analyses: Analyses
 ) -> tuple[str, float, float, tuple[float, float], bool] | None:
-    """The name of a row, what is predicted, what was found, its interval, whether that is usual."""
+    """Return a row's name, its predicted and observed value, its interval, and whether this is the
+    usual one."""
     cell = next((c for c in claim.cells if one.where.items() <= c.params.items()), None)
     if cell is None:
         return None
@@ -198,7 +199,7 @@ def _row(
     right = right / unit
     found = right * part[0].estimate
     ends = part[1]
-    if ends is None and not claim.rule.locates:  # whose bounds bracket a crossing
+    if ends is None and not claim.rule.locates:  # bounds of a crossing are a bracket
         ends = part[0].shown
     if ends is None or None in (ends.low, ends.high):
         ends = Range(part[0].estimate, part[0].estimate)

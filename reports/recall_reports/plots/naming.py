@@ -7,16 +7,16 @@ from itertools import pairwise
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
-LETTER, HEIGHT, GAP = 5.3, 9.0, 5.0  # in units of the drawing
-STEP = 3.0  # between two places along a curve
-EACH = 3  # of so many places along a curve one is tried for its name
-SQUARE, COLUMNS = 2.0, 256  # side of the squares that are looked at, and how many a row has
-NEAR, CLEAR = 2.0, 9.0  # around a name, where anything drawn is in its way, or had better not be
+LETTER, HEIGHT, GAP = 5.3, 9.0, 5.0  # a letter's size, and its distance, in units of the drawing
+STEP = 3.0  # distance between two places along a curve
+EACH = 3  # step between places of a curve to try for its name
+SQUARE, COLUMNS = 2.0, 256  # side of the squares to search, and number of squares in a row
+NEAR, CLEAR = 2.0, 9.0  # margins of a name that must, and preferably should, be empty
 SIDES = {"end": (-1.0, 0.0), "start": (1.0, 0.0), "above": (0.0, -1.0), "below": (0.0, 1.0)}
 
 
 def along(curve: Sequence[Point]) -> list[Point]:
-    """Places on a curve of straight lines, at most STEP apart."""
+    """Return places on a curve of straight lines, at most STEP apart."""
     found = list(curve[:1])
     for (x, y), (right, down) in pairwise(curve):
         parts = max(1, int(max(abs(right - x), abs(down - y)) / STEP))
@@ -38,13 +38,13 @@ def place(
 ) -> list[Placed]:
     """Choose where to write the name of each curve.
 
-    Returns its place, the class of the text's anchor, and whether it hides nothing there.
+    Returns each name's place, the class of its anchor, and whether it hides nothing there.
 
     Args:
         names: texts, each with its curve.
-        drawn: places that a name had better not hide.
-        frame: which no name leaves.
-        strict: after a name that hides something no other is looked for.
+        drawn: places that names should not hide.
+        frame: box around all names.
+        strict: whether to stop after the first name that hides something.
     """
     taken: list[Box] = []
     found: list[Placed] = []
@@ -61,7 +61,7 @@ def place(
             rank = near, _around(box, bits, CLEAR), index
             if best is None or rank < best:
                 best, chosen, around = rank, (spot, anchor, rank[0] == 0), box
-            if rank[:2] == (0, 0):  # none is better, as the first places are preferred
+            if rank[:2] == (0, 0):  # no later place is better
                 break
         if around is not None:
             taken.append(around)
@@ -72,7 +72,7 @@ def place(
 
 
 def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box]]:
-    """Places for a curve's name, starting at its end: the spot, the anchor and the box."""
+    """Yield places for a curve's name, from the curve's end: the spot, the anchor and the box."""
     wide = LETTER * len(text)
     for x, y in along(curve)[::-EACH]:
         for side, (right, down) in SIDES.items():
@@ -83,9 +83,9 @@ def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box
 
 
 def _bits(drawn: Iterable[Point]) -> int:
-    """The squares that have something drawn, as the bits of one number, row by row.
+    """Return the squares with something drawn as bits of a number, row by row.
 
-    So a box is looked through in a moment, however much is drawn.
+    So the search of a box takes no longer if more is drawn.
     """
     found = bytearray(COLUMNS * COLUMNS // 8)
     end = COLUMNS * SQUARE
@@ -108,7 +108,7 @@ def _around(box: Box, bits: int, margin: float) -> int:
 
 @cache
 def _filled(wide: int, tall: int) -> int:
-    """The bits of a whole box."""
+    """Return the bits of a whole box."""
     return sum((1 << wide) - 1 << row * COLUMNS for row in range(tall))
 
 

@@ -1,8 +1,8 @@
 """A chart as an SVG that fits into a page.
 
 Colours, strokes and fonts are classes of the page's style sheet, so that the page decides them
-(light, dark, print). There are no ids, whose name space all SVGs of a page share. Text stays text:
-it can be searched, and is set in the page's own font.
+(light, dark, print). SVGs have no ids, which might clash within a page. Text stays text, so that
+readers can search it, in the page's font.
 """
 
 import math
@@ -16,13 +16,13 @@ from recall_reports.plots.chart import MUTED, Chart, Mark, Point
 from recall_reports.record import ClaimRow
 from recall_reports.record.values import Plot
 
-WIDTH, RIGHT, TOP, TALL = 324.0, 312.0, 22.0, 164.0  # of the drawing, and of the frame in it
+WIDTH, RIGHT, TOP, TALL = 324.0, 312.0, 22.0, 164.0  # the drawing, and the frame in it
 BOTTOM = TOP + TALL
-LETTER, ROW = 5.5, 15.0  # width of a character, on average, and height of a row of the legend
+LETTER, ROW = 5.5, 15.0  # mean width of a character, height of a row of the legend
 
 
 def _star(corners: int, turn: float, outer: float, inner: float = 0.0) -> list[Point]:
-    """Corners of a polygon, or of a star with `inner` ones in between, clockwise from the top."""
+    """Return corners of a polygon, or of a star with `inner` corners, clockwise from the top."""
     distances = [outer, inner] if inner else [outer]
     number = corners * len(distances)
     angles = [math.radians(turn + 360 * index / number) for index in range(number)]
@@ -33,7 +33,7 @@ def _star(corners: int, turn: float, outer: float, inner: float = 0.0) -> list[P
 
 
 SPOKES = "x+12_|"
-OUTLINES = {  # of dots of radius 1; a disc has none
+OUTLINES = {  # outlines of dots of radius 1; discs have none
     "s": _star(4, 45, 1.4),
     "D": _star(4, 0, 1.4),
     "^": _star(3, 0, 1.3),
@@ -66,14 +66,14 @@ class Panel:
 
 
 def draw(paint: Painter, claim: ClaimRow, plot: Plot) -> Panel:
-    """Return the panel of a chart that `paint` fills, with the caption that `paint` returns."""
+    """Make the panel of a chart that `paint` fills, with the caption that `paint` returns."""
     chart = Chart()
     caption = paint(chart, claim, plot)
     return Panel(svg(chart, caption), caption)
 
 
 def svg(chart: Chart, caption: str) -> Markup:
-    """A chart as an SVG."""
+    """Write a chart as an SVG."""
     numbers = chart.y.labels()
     left = max(30.0, LETTER * max(map(len, numbers), default=0) + 10)
     across, up = chart.x.places(left, RIGHT - left), chart.y.places(BOTTOM, -TALL)
@@ -108,7 +108,7 @@ def svg(chart: Chart, caption: str) -> Markup:
 
 
 def _apart(places: Mapping[str, float]) -> dict[str, float]:
-    """The labels below an axis that do not run into the one before them."""
+    """Keep the labels below an axis that do not overlap the label before."""
     found: dict[str, float] = {}
     end = -math.inf
     for label, x in sorted(places.items(), key=lambda one: one[1]):
@@ -121,10 +121,10 @@ def _apart(places: Mapping[str, float]) -> dict[str, float]:
 def _names(
     chart: Chart, across: Place, up: Place, frame: naming.Box
 ) -> tuple[set[int], list[Markup]]:
-    """The names of marks, next to them, and which marks have theirs.
+    """Write names next to marks; return the marks with such names, and the names.
 
-    If a name would hide something, the labels go into the legend instead: all of them where it is
-    the name of a series.
+    A name that would hide something goes into the legend instead; if it is the name of a series,
+    all names do.
     """
     if not any(mark.name for mark in chart.marks):
         return set(), []
@@ -158,7 +158,7 @@ def _names(
 
 
 def _drawn(mark: Mark, across: Place, up: Place) -> Iterator[Markup]:
-    """The elements of a mark."""
+    """Yield the elements of a mark."""
     aside, below = mark.aside
     xs = [across(x) + aside for x in mark.xs]
     spots = list(zip(xs, [up(y) + below for y in mark.ys], strict=False))
@@ -191,7 +191,7 @@ def _drawn(mark: Mark, across: Place, up: Place) -> Iterator[Markup]:
 
 
 def _dots(mark: Mark, spots: Sequence[Point]) -> Markup:
-    """All dots of a mark as one path: discs, stars (among them polygons), or spokes."""
+    """Draw all dots of a mark as one path: discs, stars or polygons, or spokes."""
     steps: list[str | float] = []
     radius = mark.size / 2
     for x, y in spots:
@@ -208,7 +208,7 @@ def _dots(mark: Mark, spots: Sequence[Point]) -> Markup:
 
 
 def _legend(marks: Sequence[Mark]) -> tuple[list[Markup], float]:
-    """The legend below the chart, controls last, and the height of the whole drawing."""
+    """Draw the legend below the chart, controls last; return the height of the drawing too."""
     marks = sorted(marks, key=lambda mark: mark.label.startswith(WRONG))
     width = 36 + LETTER * max((len(mark.label) for mark in marks), default=0)
     columns = max(1, min(len(marks), 4, int(WIDTH / width)))
@@ -227,13 +227,13 @@ def _legend(marks: Sequence[Mark]) -> tuple[list[Markup], float]:
 
 
 def _path(look: str, *steps: str | float) -> Markup:
-    """A path of these commands and numbers, or nothing where there are none."""
+    """Write a path of these commands and numbers; nothing without any."""
     data = " ".join([step if isinstance(step, str) else _short(step) for step in steps])
     return Markup(f'<path class="{escape(look)}" d="{data}"/>') if data else Markup("")
 
 
 def _text(spot: Point, text: str, look: str = "") -> Markup:
-    """Text at a point; nothing where it is empty."""
+    """Write text at a point; nothing if the text is empty."""
     if not text:
         return Markup()
     x, y = map(_short, spot)
@@ -242,7 +242,7 @@ def _text(spot: Point, text: str, look: str = "") -> Markup:
 
 
 def _short(number: float) -> str:
-    """Format with one decimal, a tenth of a point."""
+    """Format a number with one decimal, a tenth of a point."""
     text = f"{number:.1f}"
     return text[:-2] if text[-1] == "0" else text
 

@@ -41,7 +41,7 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
 
 
 def _controls(chart: Chart, claim: ClaimRow) -> list[float]:
-    """Draw where the planted wrong theories put the cells; returns their predictions."""
+    """Draw cells where planted wrong theories put them; return these theories' predictions."""
     values: list[float] = []
     for control, marker in zip(claim.controls, WRONG_MARKERS, strict=False):
         cells = [(c, x) for c, x in predicted(claim.cells, control.id) if x != c.predicted]

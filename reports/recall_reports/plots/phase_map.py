@@ -1,4 +1,4 @@
-"""A map of which of several observables is the largest: measured by colour, predicted by letter."""
+"""A map of the largest of several observables: the measured by colour, the predicted by letter."""
 
 import re
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from recall_reports.record import CellRow, ClaimRow
 from recall_reports.record.values import Plot, Tiles
 from recall_reports.summary import grouped
 
-RING = 7.0  # by which the disc of a cell exceeds other discs at its place
+RING = 7.0  # growth of discs at one place, each around the last
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, plane: Tiles | None = None) -> str:
-    """Draw the claim's cells; with a plane its cells alone, on what is predicted all over it.
+    """Draw the claim's cells; with a plane, only its cells, on the plane's predictions.
 
     Returns the caption.
     """
@@ -54,7 +54,7 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, plane: Tiles | None = No
 def background(
     chart: Chart, plane: Tiles, colours: Mapping[str, str], labels: Mapping[str, str]
 ) -> None:
-    """Fill each name's tiles with its colour, neighbours in a row together."""
+    """Fill each name's tiles with its colour, joining neighbours in a row."""
     for index, name in enumerate(plane.names):
         xs: list[float] = []
         ys: list[float] = []
@@ -86,7 +86,7 @@ def _point(
 
 
 def _short(name: str) -> str:
-    """A name that fits into a disc: as it is up to two letters, else its initials."""
+    """Shorten a name to fit into a disc: its initials, if it has more than two letters."""
     return name if len(name) < 3 else "".join(word[0] for word in name.split()[:2]).upper()
 
 

@@ -1,4 +1,4 @@
-"""The points of a regime that a hunt has tried, over the two most telling parameters."""
+"""Points of a regime that a hunt has tried, over the two most telling parameters."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,11 +10,11 @@ from recall_reports.record import ClaimRow, Point
 from recall_reports.record.values import Plot
 
 WIDE = 8
-"""Ratio of the ends above which an axis is logarithmic."""
+"""Ratio of an axis's ends above which the axis is logarithmic."""
 
 
 def telling(points: list[Point]) -> tuple[str, ...]:
-    """The two numeric parameters that rank the discrepancy best; fewer if no more vary."""
+    """Choose two numeric parameters that rank the discrepancy best; fewer if fewer vary."""
     known = [point for point in points if point.discrepancy is not None]
     found: dict[str, float] = {}
     for name in known[0].params if known else ():
@@ -25,7 +25,7 @@ def telling(points: list[Point]) -> tuple[str, ...]:
 
 
 def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
-    import numpy as np  # which takes a while, and only pages of hunts need
+    import numpy as np  # slow to import, and only for pages of hunts
 
     first, second = (np.unique(values, return_inverse=True)[1] for values in (one, other))
     if first.max() == 0 or second.max() == 0:
@@ -34,7 +34,7 @@ def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
-    """Draw the points, those shown outside the region above the others; return the caption."""
+    """Draw the points, on top those shown to be outside the region; return the caption."""
     assert claim.hunt is not None
     points = claim.hunt.points
     x, y = telling(points)

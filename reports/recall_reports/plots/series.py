@@ -1,4 +1,4 @@
-"""The cells of a claim as labelled series, and the axes they are drawn on."""
+"""The cells of a claim as labelled series, and the series' axes."""
 
 import itertools
 import math
@@ -24,9 +24,9 @@ class Series:
 
 
 def series(claim: ClaimRow, plot: Plot) -> list[Series]:
-    """The cells of a claim that have its plot's x, grouped as the plot says and ordered along x.
+    """Group the cells of a claim that have the plot's x as the plot says, ordered along x.
 
-    A label names only the parameters in which the groups differ.
+    A label names only the parameters in which groups differ.
     """
     names = plot.group
     groups: dict[tuple[Any, ...], list[CellRow]]
@@ -49,10 +49,10 @@ def series(claim: ClaimRow, plot: Plot) -> list[Series]:
 
 
 def strands(cells: list[CellRow], x: str) -> list[list[CellRow]]:
-    """Parts of a series that differ in x alone, so that a line may join their points.
+    """Split a series into strands whose cells differ only in x, so that a line may join them.
 
-    Where other parameters vary along with x, the whole series is one strand if its x are distinct,
-    and no line can be drawn otherwise.
+    If other parameters always vary along with x, the whole series is one strand if its x are
+    distinct; otherwise there is no strand.
     """
     parts = grouped(cells, lambda cell: frozenset((cell.params | {x: None}).items())).values()
     if any(len(part) > 1 for part in parts):
@@ -62,7 +62,7 @@ def strands(cells: list[CellRow], x: str) -> list[list[CellRow]]:
 
 
 def lines_of(plot: Plot, group: Series, control: str = "") -> list[Line]:
-    """The predicted curves through cells of a series: the theory's, or a wrong theory's."""
+    """Return predicted curves through a series' cells: the theory's, or a wrong theory's."""
     return [
         line
         for line in plot.line
@@ -73,18 +73,18 @@ def lines_of(plot: Plot, group: Series, control: str = "") -> list[Line]:
 
 
 def value(cell: CellRow, parameter: str) -> float:
-    """A parameter of a cell that can be drawn, where it is a number."""
+    """Return a parameter of a drawable cell as a number."""
     return float(cell.params[parameter])
 
 
 def observed(cell: CellRow) -> float:
-    """The observed value of a cell that can be drawn, where it is a number."""
+    """Return the observed value of a drawable cell as a number."""
     assert isinstance(cell.observed, float)
     return cell.observed
 
 
 def predicted(cells: Iterable[CellRow], control: str | None = None) -> list[tuple[CellRow, float]]:
-    """The cells with a predicted number, of theory or of a control, each with that number."""
+    """Return the cells with a number predicted by the theory or a control, and this number."""
     found = ((c, c.predicted if control is None else c.controls.get(control)) for c in cells)
     return [(cell, number) for cell, number in found if isinstance(number, float)]
 
@@ -98,9 +98,9 @@ def points(
     *,
     direct: bool = False,
 ) -> None:
-    """Draw the observed values of these cells of a series at `xs`, with their intervals.
+    """Draw the observed values of some cells of a series at `xs`, with their intervals.
 
-    With `direct` their name is next to them, if there is room.
+    With `direct` their name is next to the points, if there is room.
     """
     ys, ends = [observed(cell) for cell in cells], [whiskers(cell) for cell in cells]
     label = group.label or "simulation" if label is None else label
@@ -116,19 +116,19 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def whiskers(cell: CellRow) -> tuple[float, float]:
-    """The ends of a cell's interval; the observed value where an end is unknown."""
+    """Return the ends of a cell's interval; for an unknown end the observed value."""
     known = [observed(cell), *bounds([cell])]
     return min(known), max(known)
 
 
 def bounds(cells: Iterable[CellRow]) -> list[float]:
-    """The finite ends of the cells' intervals."""
+    """Return the finite ends of the cells' intervals."""
     ranges = [cell.interval for cell in cells if cell.interval is not None]
     return [end for found in ranges for end in (found.low, found.high) if end is not None]
 
 
 def near(values: list[float], others: list[float]) -> list[float]:
-    """Return the `others` that are near enough to `values` to share their axis."""
+    """Return the `others` that are near enough to share an axis with `values`."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     reach = max(high - low, 0.5 * abs(high), 0.5 * abs(low))
     kept = [v for v in others if low - reach <= v <= high + reach]
@@ -136,7 +136,7 @@ def near(values: list[float], others: list[float]) -> list[float]:
 
 
 def padded(low: float, high: float, share: float) -> tuple[float, float]:
-    """Both ends, each moved outwards by this share of their distance."""
+    """Move both ends outwards by this share of their distance."""
     margin = share * (high - low) or share * abs(high) or 1.0
     return low - margin, high + margin
 
@@ -144,8 +144,8 @@ def padded(low: float, high: float, share: float) -> tuple[float, float]:
 def scale_axis(axis: Axis, values: Iterable[float], *, log: bool, at_values: bool = False) -> None:
     """Set a linear or logarithmic scale.
 
-    With `at_values` the ticks are at the values themselves (parameters of a grid), if these are
-    few and far enough apart. Values that are not positive force a linear axis.
+    With `at_values` the ticks are at the values (parameters of a grid), if these are few and far
+    enough apart. Values that are not positive force a linear axis.
     """
     found = sorted({value for value in values if math.isfinite(value)})
     axis.log = log and bool(found) and found[0] > 0

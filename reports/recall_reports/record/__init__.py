@@ -1,10 +1,9 @@
 """The record of a run: the one versioned document that every report is made from.
 
-These types are the format: `python -m recall_reports schema` prints the JSON schema that follows
-from them. A record holds numbers and names; sentences are made where they are shown. Keys that are
-not known here are ignored, so a record may gain some within its version. Types that the library
-also declares and judges by are in `values`. This package is the ground on which the library and the
-page stand: it imports nothing of either.
+These types are the format: `python -m recall_reports schema` prints their JSON schema. A record
+holds numbers and names; code that shows them makes sentences. Readers ignore unknown keys, so a
+record may gain keys within its version. Types that the library also uses to declare and judge are
+in `values`. This package imports nothing of library or page; both build on it.
 """
 
 import math
@@ -25,10 +24,9 @@ from recall_reports.record.values import finite as finite
 VERSION: Final = "recall-claims/4"
 
 ID: Final = r"^[A-Za-z0-9_]+\.[A-Za-z0-9._-]+(?![\s\S])"
-"""The pattern of a claim's id: the dot in its first word sets it apart from the page's other ids.
-"""
+"""Pattern of a claim's id: a dot in its first word distinguishes it from the page's other ids."""
 NAME: Final = r"^[!-~]([ -~]*[!-~])?(?![\s\S])"
-"""The pattern of other names: ASCII, so that no two names look alike."""
+"""Pattern of other names: ASCII, so that no two names look alike."""
 Name = Annotated[str, Meta(pattern=NAME)]
 Count = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
@@ -41,12 +39,12 @@ EXPLORATORY: tuple[ClaimVerdict, ...] = ("SURVIVES", "BREAKS", "INCONCLUSIVE")
 
 
 class ComponentRow(Struct, kw_only=True):
-    """One coordinate of a claim's estimand. `params` are the cell parameters that it is about.
+    """One coordinate of a claim's estimand. `params`: the cell parameters that name it.
 
-    `interval` holds for all components at once and decides on REFUTED; each end of `one_sided` is
-    a bound at the claim's own error probability, and these decide on SUPPORTED. `distance` is how
-    far these reach out of the region, in units of its width, or absolute where it has one edge:
-    negative inside, None if there is no bound.
+    `interval` is valid for all components together and decides on REFUTED; `one_sided` has a bound
+    at the claim's own error probability at each end, and decides on SUPPORTED. `distance`: how far
+    these bounds reach out of the region, in widths of the region, or absolute if it has one edge;
+    negative inside, None without bounds.
     """
 
     name: str
@@ -65,7 +63,7 @@ class ComponentRow(Struct, kw_only=True):
 
 
 class ControlRow(Struct, kw_only=True):
-    """A planted wrong theory, with the figures of its worst component once it was tried."""
+    """A planted wrong theory, with figures of its worst component if it was tried."""
 
     id: Name
     description: str
@@ -76,11 +74,10 @@ class ControlRow(Struct, kw_only=True):
 
 
 class CellRow(Struct, kw_only=True):
-    """One point of the grid. `critical` is the predicted critical value of a scanned parameter.
+    """One point of the grid. `critical`: the predicted critical value of a scanned parameter.
 
-    `error` is the standard error of `observed`, where that is a mean of several replicates.
-    `controls` are the wrong predictions of controls, by id; critical values where the rule locates
-    these.
+    `error`: the standard error of `observed`, if that is a mean of several replicates.
+    `controls`: wrong predictions of controls, by id; critical values if the rule locates these.
     """
 
     params: Parameters
@@ -94,9 +91,9 @@ class CellRow(Struct, kw_only=True):
 
 
 class RuleRow(Struct, kw_only=True):
-    """The decision rule. `locates`: its predictions are critical values, not means of cells.
+    """The decision rule. `locates`: whether it predicts critical values, not means of cells.
 
-    `exact`: its error probability is a theorem for any data in the declared range.
+    `exact`: whether its error probability is a theorem for any data in the declared range.
     """
 
     name: Text
@@ -117,16 +114,16 @@ class SourceRow(Struct, kw_only=True):
 
 
 class BlockCount(Struct, kw_only=True):
-    """Blocks of replicates, and how many of them came from the ledger of earlier runs."""
+    """Number of blocks of replicates, and how many came from earlier runs' ledger."""
 
     total: Count = 0
     reused: Count = 0
 
 
 class Blocks(BlockCount, kw_only=True):
-    """The blocks of a claim, and why those that were simulated were not in the ledger.
+    """The blocks of a claim, and reasons why simulated blocks were not in the ledger.
 
-    `divided` were simulated in parts, as memory ran out; the draws are the same.
+    `divided`: blocks simulated in parts, as memory ran out; their draws are the same.
     """
 
     recomputed: dict[str, Count] = {}
@@ -134,9 +131,9 @@ class Blocks(BlockCount, kw_only=True):
 
 
 class Point(Struct, kw_only=True):
-    """A point of a regime that was tried; `discrepancy` is in units of the region.
+    """A tried point of a regime; `discrepancy` is in widths of the region.
 
-    Negative: cheap evidence does not show it outside the region. None: it says nothing.
+    Negative: cheap evidence does not show it outside the region. None: evidence says nothing.
     """
 
     params: Parameters
@@ -144,7 +141,7 @@ class Point(Struct, kw_only=True):
 
 
 class Confirmed(Struct, kw_only=True):
-    """A violation judged on fresh evidence, the `number`-th confirmation of its ledger."""
+    """A violation judged on fresh evidence, as its ledger's `number`-th confirmation."""
 
     params: Parameters
     number: Annotated[int, Meta(ge=1)]
@@ -152,11 +149,11 @@ class Confirmed(Struct, kw_only=True):
 
 
 class Hunt(Struct, kw_only=True):
-    """A search of the claim's regime. `points` are those nearest to a violation, worst first.
+    """A search of the claim's regime. `points`: the points nearest to a violation, worst first.
 
-    `why_not` says why there was none. `suspected`: cheap evidence puts a point outside the region
-    that was not yet shrunk and judged. At `refused` points theory or simulation broke down, by
-    what was said there.
+    `why_not`: why the regime was not searched. `suspected`: whether cheap evidence puts a point
+    outside the region that was not yet shrunk and judged. `refused`: number of points where theory
+    or simulation failed, by error message.
     """
 
     why_not: str = ""
@@ -172,15 +169,14 @@ class Hunt(Struct, kw_only=True):
 class ClaimRow(Struct, kw_only=True):
     """One claim and its outcome.
 
-    `reason` says why a claim was not run, what broke, or why its data say nothing. Otherwise the
-    components and controls give the reason of the verdict. `headline` is the index of the
-    component that speaks for all. `resolution` is the smallest error that the data would have
-    refuted, on the rule's scale. `symbols` are the paper's letters for the parameters.
-    `registration` is a hash of what was declared before the run. Ledger and baseline list `draws`
-    attempts at the claim in this tier, one for each seed, code and registration; this is number
-    `draw`. `from_pilot`: the region only reproduces a pilot run. `certificate` bounds the
-    probability to refute wrongly. `declared` names in words what else was declared, such as a
-    regime's ranges.
+    `reason`: why a claim was not run, what failed, or why its data say nothing. Otherwise the
+    components and controls give the reason of the verdict. `headline`: index of the component that
+    tables show. `resolution`: the smallest error that the data would have refuted, on the rule's
+    scale. `symbols`: the paper's letters for the parameters. `registration`: hash of the
+    declaration before the run. Ledger and baseline list `draws` attempts at the claim in this tier,
+    one per seed, code and registration; this is number `draw`. `from_pilot`: whether the region
+    only reproduces a pilot run. `certificate`: bounds on the probability of a wrong verdict.
+    `declared`: further declared parts in words, such as a regime's ranges.
     """
 
     id: Annotated[str, Meta(pattern=ID)]
@@ -253,10 +249,10 @@ class Work(Struct, kw_only=True):
 
 
 class Statement(Struct, kw_only=True):
-    """A sentence of a paper, how it is known, and which other statements it rests on.
+    """A sentence of a paper, how we know it, and the other statements that it rests on.
 
-    `setting`: it defines a task or a model, so that it cannot be right or wrong. `work` is the
-    publication that says it, where the paper's key means several.
+    `setting`: whether it defines a task or a model, so that it cannot be right or wrong. `work`:
+    the publication with the sentence, if the paper's key means several.
     """
 
     id: Name
@@ -268,10 +264,10 @@ class Statement(Struct, kw_only=True):
 
 
 class PaperRow(Struct, kw_only=True):
-    """A paper whose statements are put to the test, and figures of what was found.
+    """A paper whose statements are tested, and figures of the findings.
 
-    The first paragraph of `summary` is in plain words; those after it have formulas. `letters` of
-    these and of claims are LaTeX, with what they mean.
+    The first paragraph of `summary` is in plain words; later paragraphs have formulas. `letters`:
+    meanings of letters in these and in claims' formulas, by LaTeX.
     """
 
     key: Name
@@ -285,7 +281,7 @@ class PaperRow(Struct, kw_only=True):
 
 
 class Derivation(Struct, kw_only=True):
-    """A module of formulas that claims test, and the others that it builds on."""
+    """A module of formulas that claims test, and the modules that it builds on."""
 
     module: Text
     text: str
@@ -303,7 +299,7 @@ class PaperBudget(Struct, kw_only=True):
 class ErrorBudget(Struct, kw_only=True):
     """The probability that one run refutes any true claim, and each paper's part by its key.
 
-    `allocated` is what the claims decided in this run own.
+    `allocated`: sum over the claims decided in this run.
     """
 
     probability: Annotated[float, Meta(gt=0, lt=1)]
@@ -332,7 +328,7 @@ class Suite(Struct, kw_only=True):
     """Settings of the run.
 
     `commit` ends with a plus sign if files differed from it; `ahead` counts the claims that a run
-    which ended early had not come to.
+    did not reach because it ended early.
     """
 
     seed: int
@@ -355,7 +351,7 @@ class Suite(Struct, kw_only=True):
 class Usual(Struct, kw_only=True):
     """The usual analysis of a component: an estimate, its 95% interval, and a test.
 
-    `p_value` is of the hypothesis that the quantity lies in the region.
+    `p_value`: p-value of the hypothesis that the quantity lies in the region.
     """
 
     estimate: Finite
@@ -364,10 +360,9 @@ class Usual(Struct, kw_only=True):
 
 
 class UsualRow(Struct, kw_only=True):
-    """The usual analyses of a claim's components, None where one has none; they decide nothing.
+    """The usual analysis of each component of a claim, or None; it decides nothing.
 
-    `cells` are the 95% intervals of what its cells observed, where a figure of its paper draws
-    them.
+    `cells`: 95% intervals of the cells' observed values, if a figure of the paper draws them.
     """
 
     components: list[Usual | None]
@@ -377,7 +372,7 @@ class UsualRow(Struct, kw_only=True):
 class Record(Struct, kw_only=True):
     """One run of the suite.
 
-    `usual` has the usual analyses by the claim's id, since a page is made faster than they are.
+    `usual`: usual analyses by claim's id, which take longer to make than a page.
     """
 
     version: Literal["recall-claims/4"] = msgspec.field(name="schema", default=VERSION)
@@ -389,7 +384,7 @@ class Record(Struct, kw_only=True):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of the format."""
+    """Return the JSON schema of the format."""
     found = msgspec.json.schema(Record)
     found["required"] = ["schema"]
     return found

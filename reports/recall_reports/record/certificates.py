@@ -1,7 +1,7 @@
 """Error probabilities of rules by Student's t, certified claim by claim.
 
-A certificate is about one registration: a declaration and its predictions in a tier. It is computed
-once for all runs (`python -m recall_claims certify`) and kept next to the baseline.
+A certificate is for one registration: a declaration and its predictions in a tier. `python -m
+recall_claims certify` computes it once for all runs, and keeps it next to the baseline.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ FILE = "certificates.json"
 class Certificate(Struct, kw_only=True, forbid_unknown_fields=True):
     """Certified error probabilities of one registration, by importance sampling.
 
-    They were computed on `worlds` resampled data sets of fresh values of the claim's own
-    simulation, a seed each. `refutes` and `supports` are the probabilities to do so wrongly, on the
-    worst data set, to be compared with `alpha`. `least` is the probability of refuting on the best.
-    `stress` is the probability of refuting where one replicate in five times as many as the claim
-    has is 20 standard deviations off. It is shown, and not promised.
+    They were computed on `worlds` resampled data sets of the claim's simulation, one per seed.
+    `refutes` and `supports` are the probabilities of wrongly refuting and supporting on the worst
+    data set, to compare with `alpha`. `least` is the probability of refuting on the best data set.
+    `stress` is the probability of refuting if one replicate, in five times as many as the claim
+    has, is 20 standard deviations off: this probability may exceed `alpha`.
     """
 
     registration: str
@@ -37,25 +37,25 @@ class Certificate(Struct, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def holds(self) -> bool:
-        """Whether neither error is more probable than alpha."""
+        """Whether both error probabilities are at most alpha."""
         return max(self.refutes, self.supports) <= self.alpha
 
 
 class Certificates(Struct, kw_only=True):
-    """The certificates of a suite, by the id of the claim."""
+    """The certificates of a suite, by the claim's id."""
 
     tier: str = ""
     claims: dict[str, Certificate] = {}
 
     def of(self, claim: str, tier: str, registration: str) -> Certificate | None:
-        """The certificate of a claim as it is registered in a tier; None without one."""
+        """Return the certificate of a claim's registration in a tier; None without one."""
         found = self.claims.get(claim)
         fits = found and (self.tier, found.registration) == (tier, registration)
         return found if fits else None
 
 
 def load(path: Path) -> Certificates:
-    """The certificates of a file; none where there is no such file.
+    """Read the certificates in a file; none if the file does not exist.
 
     Raises:
         ReportError: the file holds something else.

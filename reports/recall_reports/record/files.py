@@ -1,4 +1,4 @@
-"""Records and reports as files: read whole or refused, written whole or not at all."""
+"""Files of records and reports: read whole or refused, written whole or not at all."""
 
 import os
 import tempfile
@@ -22,7 +22,7 @@ MARKS = {
     "report.html": b"<title>recall-claims: ",
     "report.md": b"# recall-claims\n",
 }
-"""The files of a report, with what each has in its first 4 KiB."""
+"""The files of a report, each with a text in its first 4 KiB."""
 
 
 def load(path: Path) -> Record:
@@ -52,8 +52,7 @@ def dump(record: Record, path: Path) -> Path:
     """Write a valid record to `path` in one step; return `path`.
 
     Raises:
-        ReportError: the file cannot be written. A record that was at `path` before is then still
-            there, whole.
+        ReportError: the file cannot be written. An earlier record at `path` is then still whole.
     """
     return replace(path, msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
 
@@ -72,7 +71,7 @@ def replace(path: Path, content: bytes) -> Path:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner can read
+        os.chmod(temporary, 0o644)  # only the owner can read mkstemp's files
         os.replace(temporary, path)
     except OSError as error:
         if temporary is not None:
@@ -85,9 +84,9 @@ def replace(path: Path, content: bytes) -> Path:
 
 
 def refuse_foreign(directory: Path) -> None:
-    """Refuse a folder with foreign files, or where a report would replace one.
+    """Refuse a folder with foreign files, or in which a report would replace one.
 
-    A folder is a report's if it is empty, apart from hidden files, or has a report already.
+    A report may use a folder that has a report already, or no files except hidden ones.
 
     Raises:
         ReportError: names the file.
@@ -97,7 +96,7 @@ def refuse_foreign(directory: Path) -> None:
         try:
             with path.open("rb") as file:
                 known = mark in file.read(4096)
-        except OSError:  # a link to nothing, or a folder; what cannot be reached is not there
+        except OSError:  # a folder, or a link to nothing
             known = not path.is_symlink() and not path.is_dir()
         if not known:
             raise ReportError(
@@ -114,10 +113,10 @@ def refuse_foreign(directory: Path) -> None:
 
 
 def validated(found: object) -> Record:
-    """The record made of plain JSON types or of a record, with clean texts.
+    """Make a record with clean texts of plain JSON types, or of a record.
 
     Raises:
-        ReportError: naming the path inside the record, what is wrong there, and the remedy.
+        ReportError: names the place in the record, the fault, and the remedy.
     """
     try:
         plain = cleaned(msgspec.to_builtins(found) if isinstance(found, Struct) else found)

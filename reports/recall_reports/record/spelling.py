@@ -1,4 +1,4 @@
-"""Wrong words on a command line, answered in one sentence with the right word."""
+"""Answer wrong words on a command line in one sentence with the right word."""
 
 import argparse
 import difflib
@@ -24,7 +24,7 @@ def meant(word: str, known: Iterable[str], most: int = 1) -> str:
 
 
 def meant_in(text: str, names: Iterable[str]) -> str:
-    """Return the same for a text that is part of no name, from whole names and their words.
+    """Return the same for a text that is part of no name, with the nearest name or word of one.
 
     >>> meant_in("triger", ["A.trigger-signal"])
     ' (did you mean trigger?)'
@@ -37,8 +37,8 @@ def corrected(message: str, told: str) -> str:
     """Turn argparse's message about a wrong option or choice into a sentence; keep other messages.
 
     Args:
-        message: of argparse.
-        told: the help text, which names all options.
+        message: message of argparse.
+        told: help text, which names all options.
     """
     if found := UNKNOWN.search(message):
         word = found[1].split()[0][:LONGEST] if found[1].split() else found[1]
@@ -66,6 +66,6 @@ class CommandLine(argparse.ArgumentParser):
         return found, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Print the sentence and leave."""
+        """Print the sentence and exit."""
         said = corrected(message, self.format_help())
         self.exit(2, f"{self.prog}: {said}; `{self.prog} --help` lists all\n")

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-# C0 without tab and newline, DEL and C1, marks that have no width or turn the writing direction,
+# C0 without tab and newline, DEL and C1, marks without width or that turn the writing direction,
 # line separators, surrogates, and the two code points that XML lacks.
 CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
@@ -12,12 +12,12 @@ CONTROL = re.compile(
 
 
 def clean(text: str) -> str:
-    r"""The text with control characters and surrogates escaped like ``\x1b``."""
+    r"""Escape a text's control characters and surrogates, like ``\x1b``."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def line(text: str) -> str:
-    r"""The clean text in one line, its line ends as Python writes them.
+    r"""Clean a text, and write it in one line with escaped line ends.
 
     >>> print(line("claims/a\n::error::"))
     claims/a\n::error::
@@ -26,10 +26,10 @@ def line(text: str) -> str:
 
 
 def cleaned(plain: Any) -> Any:
-    """Plain JSON types and tuples in which every text is clean, keys too.
+    """Clean every text, including keys, in plain JSON types and tuples.
 
     Raises:
-        RecursionError: they are nested hundreds deep.
+        RecursionError: the types are nested hundreds deep.
     """
     if isinstance(plain, str):
         return clean(plain)

@@ -1,4 +1,4 @@
-"""Values that the library and the record share: what a claim declares, and how it is judged."""
+"""Values that the library and the record share, for declaring and judging claims."""
 
 import math
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ Provenance = Literal["stated", "reported", "derived"]
 Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
 Axes = Literal["", "x", "y", "xy"]
 Text = Annotated[str, Meta(min_length=1)]
-"""Text that is shown; a reader of a record cleans it."""
+"""Text to show; a reader of a record cleans it."""
 Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
 """A number small enough that sums and differences stay finite."""
 Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
@@ -38,25 +38,25 @@ class Range(Struct, array_like=True):
 
     @classmethod
     def of(cls, low: float, high: float) -> Self:
-        """The range with these ends, which may be infinite."""
+        """Make the range with these ends, which may be infinite."""
         return cls(finite(low), finite(high))
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Both ends, infinite where they are None."""
+        """Both ends, with infinity for None."""
         low = -math.inf if self.low is None else self.low
         return low, math.inf if self.high is None else self.high
 
 
 def finite(value: float) -> float | None:
-    """A number as a record holds it: None where it is not finite."""
+    """Convert a number for a record: None if it is not finite."""
     return float(value) if math.isfinite(value) else None
 
 
 class Line(Struct, kw_only=True):
-    """The curve of a prediction, `ys` over `xs`, through cells that share the parameters `params`.
+    """A predicted curve, `ys` over `xs`, through cells that share the parameters `params`.
 
-    `control`: the wrong theory that predicts it; the theory under test without one.
+    `control`: the wrong theory that predicts the curve; empty for the theory under test.
     """
 
     params: Parameters = {}
@@ -70,10 +70,10 @@ class Line(Struct, kw_only=True):
 
 
 class Tiles(Struct, kw_only=True):
-    """The names that are predicted over the plane of a map, for cells with the parameters `params`.
+    """Predicted names over the plane of a map, for cells with the parameters `params`.
 
-    Tiles lie between neighbours of `xs` and of `ys`. `rows` has a row of tiles for each gap of
-    `ys`, and a character for each tile: the place of its name in `names`, or a dot for none.
+    Tiles lie between neighbours of `xs` and of `ys`. `rows` has a text for each gap of `ys`, with a
+    character for each tile: the index of its name in `names`, or a dot for no name.
     """
 
     params: Parameters = {}
@@ -103,14 +103,14 @@ class Plot:
         log: the axes with a logarithmic scale, such as "xy"; by default the axis of sizes: the
             horizontal one of curves and both of maps.
         collapse: adds a second panel with `x` divided by the cell's predicted critical value.
-        x_label: if it is not given, the parameter with its symbol in the paper's file.
-        y_label: what is observed, with its unit; a plot of means needs one. A parity plot says
+        x_label: label of `x`; by default the parameter with its symbol in the paper's file.
+        y_label: the observable, with its unit; a plot of means needs one. A parity plot puts
             "predicted" and "observed" before it.
-        span: the ends of the predicted curve, if not a little beyond the cells.
-        dear: the predictions cost too much for a curve between cells, such as over 10 ms each.
-        line: the predicted curves, which are worked out when the claim is recorded.
-        tiles: the predicted names over the plane of a map, worked out then as well.
-        words: what names of a map mean, from the paper's file.
+        span: the ends of the predicted curve; by default a little beyond the cells.
+        dear: whether predictions are too slow for curves between cells, such as over 10 ms each.
+        line: the predicted curves, made with the claim's record.
+        tiles: the predicted names over the plane of a map, made likewise.
+        words: meanings of a map's names, from the paper's file.
 
     >>> Plot(x="samples").log, Plot("parity").log
     ('x', '')
@@ -136,10 +136,10 @@ class Plot:
 
 
 class Series(Struct, kw_only=True):
-    """The cells of a claim that a figure draws: those with the parameters `where`.
+    """The cells of a claim with the parameters `where`, for a figure to draw.
 
-    `label` names them. Without it, they are as many series as `Figure.group` distinguishes. `per`:
-    a critical value is given as a multiple of this parameter.
+    `label`: their name; without it, `Figure.group` divides them into series. `per`: parameter whose
+    multiples critical values are given in.
     """
 
     claim: Text
@@ -149,10 +149,10 @@ class Series(Struct, kw_only=True):
 
 
 class Figure(Struct, kw_only=True):
-    """A picture of what claims found, for readers who look at only one.
+    """A picture of claims' findings, for readers who look at only one.
 
-    `kind`: "curve" draws what is observed against a parameter, on the predicted curve; "rows" puts
-    observed and predicted values of one cell a row on one axis. `levels` are marked values.
+    `kind`: "curve" draws observed values against a parameter, on the predicted curve; "rows" draws
+    observed and predicted values on one axis, a row per cell. `levels`: marked values.
     """
 
     title: Text
