@@ -1,1 +1,1 @@
-"""Evidence: batched simulations in torch. Nothing here can see a prediction."""
+"""Evidence: batched simulations in torch. No module here imports a prediction."""

@@ -15,8 +15,8 @@ class Adam:
     """Running means and squares of the gradients of a batch of models.
 
     Args:
-        weights: what is trained; the first axis of each runs over the models.
-        rates: a learning rate for each model; equal ones that stand together share a pass.
+        weights: trained tensors; the first axis of each runs over the models.
+        rates: a learning rate for each model; neighbours of equal rate share a pass.
     """
 
     def __init__(self, weights: Sequence[torch.Tensor], rates: Sequence[float]) -> None:
@@ -30,7 +30,8 @@ class Adam:
     def step(self, weights: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor]) -> None:
         """Move the weights, in place.
 
-        Raises ValueError for weights or gradients that are not contiguous: torch would mix them up.
+        Raises ValueError for weights or gradients that are not contiguous: torch would confuse
+        entries.
         """
         if not all(tensor.is_contiguous() for tensor in (*weights, *gradients)):
             raise ValueError("weights or gradients are not contiguous: copy them")
@@ -53,14 +54,14 @@ class Adam:
             )
 
     def keep(self, kept: torch.Tensor) -> None:
-        """Go on with the models at these indices alone."""
+        """Keep only the models at these indices."""
         self._rates = [self._rates[i] for i in kept.tolist()]
         state = self._means, self._squares
         self._means, self._squares = ([t[kept] for t in each] for each in state)
         self._group(self._groups[0][2][0])
 
     def _group(self, taken: torch.Tensor) -> None:
-        """Group neighbouring models of one rate, each group with the number of steps taken."""
+        """Group neighbouring models of equal rate; each group has its number of steps."""
         self._groups, first = [], 0
         for rate, same in groupby(self._rates):
             part = slice(first, first := first + len(list(same)))
@@ -69,7 +70,7 @@ class Adam:
 
 @contextmanager
 def no_denormals() -> Iterator[None]:
-    """Round denormal numbers to zero on this thread: they take a CPU many times longer."""
+    """Round denormal numbers to zero on this thread: they make a CPU many times slower."""
     torch.set_flush_denormal(True)
     try:
         yield

@@ -1,6 +1,6 @@
-"""Argmax decoding: which label's output embedding an answer overlaps with most.
+"""Argmax decoding: the label whose output embedding overlaps most with an answer.
 
-Scores are made a tile of queries and labels at a time, and only the best so far is kept.
+Scores are computed a tile of queries and labels at a time, and only the best so far is kept.
 """
 
 import math
@@ -11,7 +11,7 @@ from simulation.tiles import TILE_ELEMENTS
 
 
 def predict(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """The label argmax_k u_k . (memory value) of each value: (R, n) int64.
+    """Label argmax_k u_k . (memory value) of each value: (R, n) int64.
 
     ``u``: (R, V, d).  ``memory``: (R, d, k).  ``values``: (R, n, k).
     """
@@ -19,7 +19,7 @@ def predict(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torc
 
 
 def nearest(u: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
-    """The label argmax_k u_k . answer of each answer, the first of equals: (R, n) int64.
+    """Label argmax_k u_k . answer of each answer, the first of tied labels: (R, n) int64.
 
     ``u``: (R, V, d).  ``answers``: (R, n, d).
     """
@@ -44,11 +44,11 @@ def nearest(u: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
 
 
 def mostly(shares: torch.Tensor) -> torch.Tensor:
-    """1 where more than half are right, 0 where fewer, 1/2 at a tie: the shape of ``shares``.
+    """Return 1 where more than half are right, 0 where fewer, 1/2 at a tie, shaped as ``shares``.
 
-    Its mean passes 1/2 where the median of the shares does. Few batches show that, because shares
-    differ little between batches.
+    The mean of this number crosses 1/2 where the median share does. Few batches suffice, because
+    shares differ little between batches.
 
-    ``shares``: of answers that are right, in [0, 1].
+    ``shares``: shares of right answers, in [0, 1].
     """
     return (torch.sign(shares - 0.5) + 1) / 2

@@ -1,4 +1,4 @@
-"""Embeddings drawn by their laws, a table of them for each replicate.
+"""Random embeddings, a table for each replicate.
 
 Laws: ``"sphere"``, uniform unit vectors; ``"gaussian"``, N(0, I/d) vectors; ``"orthonormal"``,
 orthonormal vectors.
@@ -12,7 +12,7 @@ from simulation.streams import Streams
 
 
 def unit_vectors(streams: Streams, count: int, dim: int) -> torch.Tensor:
-    """``count`` independent vectors, uniform on the unit sphere: (R, count, dim).
+    """Draw ``count`` independent vectors, uniform on the unit sphere: (R, count, dim).
 
     >>> import numpy as np
     >>> vectors = unit_vectors(Streams([np.random.default_rng(0)]), 2, 3)
@@ -25,7 +25,7 @@ def unit_vectors(streams: Streams, count: int, dim: int) -> torch.Tensor:
 
 
 def gaussian(streams: Streams, count: int, dim: int) -> torch.Tensor:
-    """``count`` independent N(0, I/d) vectors: (R, count, dim)."""
+    """Draw ``count`` independent N(0, I/d) vectors: (R, count, dim)."""
     vectors = streams.normal(count, dim)
     streams.then(lambda: vectors.div_(dim**0.5))
     return vectors
@@ -34,10 +34,10 @@ def gaussian(streams: Streams, count: int, dim: int) -> torch.Tensor:
 def embed(
     streams: Streams, count: int, dim: int, embeddings: str = "sphere", *, first: int = 0
 ) -> torch.Tensor:
-    """Embeddings of this law, (R, count, dim).
+    """Draw embeddings of this law: (R, count, dim).
 
-    ``first``: the number of the first one, which only orthonormal embeddings depend on; these are
-    basis vectors, which need no chance.
+    ``first``: index of the first vector, for orthonormal embeddings only: these are basis vectors,
+    without randomness.
     """
     return LAWS[embeddings](streams, count, dim, first)
 

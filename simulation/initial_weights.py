@@ -1,4 +1,4 @@
-"""Initial weights, as the released code of paper B draws them."""
+"""Initial weights, as in the released code of paper B."""
 
 import math
 
@@ -11,7 +11,7 @@ _DEVIATION = 0.87962566103423978
 
 
 def lecun_normal(streams: Streams, rows: int, columns: int) -> torch.Tensor:
-    """Normal variables cut at two standard deviations, of variance 1 / rows: (R, rows, columns).
+    """Draw normal variables cut at 2 standard deviations, of variance 1 / rows: (R, rows, columns).
 
     >>> import numpy as np
     >>> weights = lecun_normal(Streams([np.random.default_rng(0)]), 4, 10000)

@@ -1,10 +1,9 @@
-"""Random numbers of all replicates at once, on the device, each from its own generator.
+"""Random numbers of all replicates at once, on the device, with a generator for each replicate.
 
-A generator gives 64-bit words on the host, which numpy promises to keep the same for ever; for its
-distributions it makes no such promise. The words are moved to the device, and there turned into
-numbers by exact steps of integers and fractions. Normal numbers come from the Box-Muller transform
-in float32, so both dtypes have the same draws. Permutations and multinomial counts are numpy's own,
-on the host.
+A generator gives 64-bit words on the host; numpy promises never to change them, but makes no such
+promise for distributions. The words are moved to the device, where exact steps of integers and
+fractions turn them into numbers. Normal numbers come from the Box-Muller transform in float32, so
+both dtypes have the same draws. Permutations and multinomial counts are drawn by numpy on the host.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ CPU_TILE, GPU_TILE = 2**15, 2**24
 
 
 class Streams(Sequence[np.random.Generator]):
-    """The generators of R replicates, to draw from all of them at once.
+    """Generators of R replicates, for draws from all of them at once.
 
-    Every method returns a tensor (R, ...) on the device. What a replicate is given depends on its
-    own generator alone: not on the other replicates, the device or, but for rounding, the dtype.
+    Every method returns a tensor (R, ...) on the device. A replicate's numbers depend only on its
+    own generator: not on the other replicates, the device or, up to rounding, the dtype.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class Streams(Sequence[np.random.Generator]):
 
     @classmethod
     def like(cls, rngs: Rngs, tensor: torch.Tensor) -> Streams:
-        """Streams that draw on the device and in the dtype of a tensor."""
+        """Make streams that draw on the device and in the dtype of a tensor."""
         return cls(rngs, tensor.device, tensor.dtype)
 
     def __len__(self) -> int:
@@ -62,7 +61,7 @@ class Streams(Sequence[np.random.Generator]):
     @overload
     def __getitem__(self, which: slice | list[int]) -> Streams: ...
     def __getitem__(self, which: int | slice | list[int]) -> np.random.Generator | Streams:
-        """A replicate's generator, or the streams of some replicates, which go on from here."""
+        """Select a replicate's generator, or streams of some replicates, in their present state."""
         if isinstance(which, int):
             return self._rngs[which]
         if isinstance(which, slice):
@@ -70,12 +69,12 @@ class Streams(Sequence[np.random.Generator]):
         return Streams([self._rngs[i] for i in which], self.device, self.dtype)
 
     def fork(self) -> Streams:
-        """Streams that give once more what these will give."""
+        """Copy the streams: both will give the same numbers."""
         return Streams([copy.deepcopy(rng) for rng in self._rngs], self.device, self.dtype)
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Move at once to a GPU all that is drawn within; its values are there at the end.
+        """Move all draws within the context to a GPU at once; values are there at the end.
 
         A CPU has each value when it is drawn.
         """
@@ -88,7 +87,7 @@ class Streams(Sequence[np.random.Generator]):
                 self._move()
 
     def then(self, step: Callable[[], object]) -> None:
-        """Do a step in place on what was drawn, as soon as its values are there."""
+        """Do a step in place on drawn numbers, as soon as their values are there."""
         if self._waiting:
             self._waiting.append((np.empty(0, np.int64), lambda _: step()))
         else:
@@ -97,7 +96,7 @@ class Streams(Sequence[np.random.Generator]):
     def moved(
         self, table: npt.NDArray[np.int64 | np.float64], dtype: torch.dtype | None = None
     ) -> torch.Tensor:
-        """A table of the host on the device, in its own dtype if none is given."""
+        """Move a table from the host to the device, in its own dtype if none is given."""
         here = torch.from_numpy(table)
         dtype = dtype or here.dtype
         if not self._together:
@@ -109,7 +108,7 @@ class Streams(Sequence[np.random.Generator]):
     def normal(self, *shape: int) -> torch.Tensor:
         """Standard normal variables, none beyond 6.7.
 
-        A word makes two: one half is their radius, the other their angle.
+        A word makes two variables: one half gives their radius, the other half their angle.
         """
 
         def turned(words: torch.Tensor) -> torch.Tensor:
@@ -123,13 +122,13 @@ class Streams(Sequence[np.random.Generator]):
         return self._made(shape, 2, self.dtype, turned)
 
     def uniform(self, *shape: int) -> torch.Tensor:
-        """Multiples of 2^-24 uniform from 0, included, to 1, not included."""
+        """Multiples of 2^-24, uniform from 0 (included) to 1 (excluded)."""
         return self._made(
             shape, 2, self.dtype, lambda words: ((_halves(words) >> 8) & 0xFFFFFF) * 2.0**-24
         )
 
     def integers(self, high: int, *shape: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
-        """Integers from 0 to ``high - 1``, uniform but for a part of high / 2^32.
+        """Integers from 0 to ``high - 1``, uniform up to a bias of high / 2^32.
 
         Raises ValueError for ``high`` below 1 or above 2^31.
         """
@@ -144,7 +143,7 @@ class Streams(Sequence[np.random.Generator]):
         return self._made(shape, 2, dtype, scaled)
 
     def signs(self, *shape: int) -> torch.Tensor:
-        """-1 or 1, equally often."""
+        """Random signs -1 or 1, equally likely."""
         bits = torch.arange(8, dtype=torch.uint8, device=self.device)
 
         def made(words: torch.Tensor) -> torch.Tensor:
@@ -154,7 +153,7 @@ class Streams(Sequence[np.random.Generator]):
         return self._made(shape, 64, self.dtype, made)
 
     def category(self, law: Law, *shape: int) -> torch.Tensor:
-        """Numbers of categories of these probabilities, int64."""
+        """Random categories of these probabilities, int64."""
         total = np.cumsum(law)
         ends = self.moved(total[:-1] / total[-1])
 
@@ -170,7 +169,7 @@ class Streams(Sequence[np.random.Generator]):
         return self._filled(size, self.dtype, lambda rng: rng.multinomial(draws, law, shape))
 
     def permutation(self, count: int, *shape: int) -> torch.Tensor:
-        """Random orders of 0 to ``count - 1``, (R, *shape, count) int64."""
+        """Random permutations of 0 to ``count - 1``: (R, *shape, count) int64."""
         rows = np.broadcast_to(np.arange(count), (*shape, count))
         return self._filled(
             (*shape, count),
@@ -181,7 +180,7 @@ class Streams(Sequence[np.random.Generator]):
     def _filled(
         self, shape: Sequence[int], dtype: torch.dtype, drawn: Callable[[np.random.Generator], Any]
     ) -> torch.Tensor:
-        """Integers that numpy draws from each generator on the host."""
+        """Draw integers from each generator by numpy, on the host."""
         table = np.empty((len(self), *shape), np.int64)
         for r, rng in enumerate(self._rngs):
             table[r] = drawn(rng)
@@ -194,7 +193,7 @@ class Streams(Sequence[np.random.Generator]):
         dtype: torch.dtype,
         numbers: Callable[[torch.Tensor], torch.Tensor],
     ) -> torch.Tensor:
-        """Numbers made of words (replicates, words), so many of each, in their order."""
+        """Make ``each`` numbers of every word, in order: (R, *shape)."""
         count = math.prod(shape)
         words = -(-count // each)
         out = torch.empty(len(self), words * each, dtype=dtype, device=self.device)
@@ -211,7 +210,7 @@ class Streams(Sequence[np.random.Generator]):
         return out[:, :count].reshape(len(self), *shape)
 
     def _add(self, words: Words, use: Callable[[torch.Tensor], object]) -> None:
-        """Have words moved and used: at once, or together with others that fit into a tile."""
+        """Move and use words: at once, or together with others that fit a tile."""
         if not self._together:
             use(torch.from_numpy(words).to(self.device))
             return
@@ -237,5 +236,5 @@ def _fill(
 
 
 def _halves(words: torch.Tensor) -> torch.Tensor:
-    """The 32-bit halves of words, signed, lower ones first."""
+    """Signed 32-bit halves of words, lower halves first."""
     return words.view(torch.int32)

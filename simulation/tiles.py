@@ -1,4 +1,4 @@
-"""Tiles: the part of a large product that is held at a time."""
+"""Tiles: the part of a large product that is in memory at a time."""
 
 from collections.abc import Iterator
 
@@ -14,12 +14,12 @@ LOOK_EVERY = {"cpu": 1, "cuda": 32}
 
 
 def groups(replicates: int, size: int, like: torch.Tensor | Streams) -> Iterator[slice]:
-    """Slices of as many replicates as fit a tile together.
+    """Slices of replicates that fit a tile together.
 
     Args:
-        replicates: how many there are.
-        size: numbers that each of them needs.
-        like: is on the device that holds them.
+        replicates: number of replicates.
+        size: number of values that a replicate needs.
+        like: a tensor on the device of these values.
     """
     count = max(1, TILE_ELEMENTS[like.device.type] // size)
     return (slice(r, r + count) for r in range(0, replicates, count))

@@ -1,7 +1,7 @@
 """Sums and inner products over the tokens of a batch, without the (N, L, d) tensor of its values.
 
-Replicates are laid out one behind the other: row ``r V + v`` of a table belongs to token or label
-``v`` of replicate ``r``. Sequences come sorted by label, so every label owns one slice.
+Replicates are concatenated: row ``r V + v`` of a table belongs to token or label ``v`` of replicate
+``r``. Sequences are sorted by label, so every label owns one slice.
 """
 
 import warnings
@@ -34,7 +34,7 @@ with warnings.catch_warnings():
 
 @dataclass(frozen=True, kw_only=True)
 class Sequences:
-    """The sequences of a batch, sorted by replicate and label; S = R N sequences.
+    """Sequences of a batch, sorted by replicate and label; S = R N.
 
     ``tokens``: (S, L) int64 rows of the tables of R V rows.  ``positions``: (S,) int64.
     ``labels``: (S,) int64, ascending.  ``counts``: (R, V) int64, sequences of each label.
@@ -47,7 +47,7 @@ class Sequences:
 
 
 def by_label(batch: Batch) -> Sequences:
-    """The sequences of ``batch`` sorted by replicate and label."""
+    """Sort the sequences of ``batch`` by replicate and label."""
     shape = batch.permutation.shape
     first = shape[1] * torch.arange(shape[0], device=batch.tokens.device)
     labels, order = (batch.labels + first[:, None]).flatten().sort()
@@ -60,17 +60,17 @@ def by_label(batch: Batch) -> Sequences:
 
 
 def occurrences(numbers: torch.Tensor, size: int) -> torch.Tensor:
-    """Count how often each of 0 to ``size - 1`` occurs among these (n,): (size,) int64.
+    """Count how often each number from 0 to ``size - 1`` occurs in a tensor (n,): (size,) int64.
 
-    `torch.bincount` would wait for the device, to see which number is the largest.
+    `torch.bincount` would wait for the device, to read the largest number.
     """
     return numbers.new_zeros(size).scatter_add_(0, numbers, torch.ones_like(numbers))
 
 
 def sum_bags(table: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-    """Sums of rows of a table over bags of tokens that lie one behind the other: (B, d).
+    """Sum the rows of a table over concatenated bags of tokens: (B, d).
 
-    ``table``: (n, d).  ``tokens``: (T,) int64 rows.  ``ends``: (B,) int64, where each bag ends.
+    ``table``: (n, d).  ``tokens``: (T,) int64 rows.  ``ends``: (B,) int64, the end of each bag.
     """
     if _sparse(table) and table.dtype == torch.float64:
         # In double precision embedding_bag takes 3 to 20 times as long as this product.
@@ -82,9 +82,9 @@ def sum_bags(table: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor) -> t
 def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
     """Sum, for each label, ``table[x]`` over the tokens x of its sequences.
 
-    ``table``: (R, V, d). ``tokens``: (S, K) sorted by replicate and label, any K, and equally many
-    of each replicate. ``counts``: (R, V). Returns (R, V, d). Many tokens per label are counted, and
-    one matrix product of a tile of counts with the table adds them up; few are gathered.
+    ``table``: (R, V, d). ``tokens``: (S, K) sorted by replicate and label, for any K, equally many
+    of each replicate. ``counts``: (R, V). Returns (R, V, d). If labels have many tokens, the
+    function counts tokens and multiplies tiles of counts by the table; otherwise it gathers rows.
     """
     vocab_size = table.shape[1]
     if vocab_size**2 * table.shape[0] > DENSE_SUM_RATIO[table.dtype] * tokens.numel():
@@ -107,10 +107,10 @@ def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor
 def inner_products(
     table: torch.Tensor, readout: torch.Tensor, sequences: Sequences
 ) -> torch.Tensor:
-    """``table[x_ij] . readout[label_i]`` for every position j of every sequence i.
+    """Inner products ``table[x_ij] . readout[label_i]`` for every position j of every sequence i.
 
-    ``table``, ``readout``: (R, V, d).  Returns (S, L).  Many products a label are read off one
-    matrix product of a tile of labels with the table; few are made one by one.
+    ``table``, ``readout``: (R, V, d). Returns (S, L). If labels have many products, the function
+    multiplies tiles of labels by the table and selects entries; otherwise it computes each product.
     """
     vocab_size, tokens = table.shape[1], sequences.tokens
     labels = readout.shape[0] * vocab_size
@@ -130,7 +130,7 @@ def inner_products(
 
 
 def row_products(table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """``table[x_ij] . rows[i]`` for every token j of every row i: (R, B, L).
+    """Inner products ``table[x_ij] . rows[i]`` for every token j of every row i: (R, B, L).
 
     ``table``: (R, n, d).  ``rows``: (R, B, d).  ``tokens``: (R, B, L) int64.
     """
@@ -149,7 +149,7 @@ def row_products(table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) 
 
 
 def _gathered(table: torch.Tensor, readout: torch.Tensor, sequences: Sequences) -> torch.Tensor:
-    """The same inner products, their factors gathered a tile of sequences at a time."""
+    """Inner products from gathered factors, a tile of sequences at a time."""
     flat_table, flat_readout = table.flatten(0, 1), readout.flatten(0, 1)
     products = table.new_empty(sequences.tokens.shape)
     size = max(1, TILE_ELEMENTS[table.device.type] // (products.shape[1] * table.shape[2]))
@@ -169,8 +169,9 @@ def _sparse(table: torch.Tensor) -> bool:
 def _sampled(
     table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor
 ) -> torch.Tensor:
-    """Products of each row with the rows of a table that its tokens name; ``ends``: of its tokens,
-    one row's behind the other's."""
+    """Products of each row with the table's rows at its tokens; ``ends``: end of each row's
+    tokens.
+    """
     wanted = _csr(tokens.flatten(), ends, table.new_zeros(tokens.numel()), len(table))
     found: torch.Tensor = torch.sparse.sampled_addmm(wanted, rows, table.mT)
     return found.values().view(tokens.shape)
@@ -179,7 +180,7 @@ def _sampled(
 def _csr(
     columns: torch.Tensor, ends: torch.Tensor, values: torch.Tensor, width: int
 ) -> torch.Tensor:
-    """A sparse matrix (B, width) by the columns of its values and where each row ends."""
+    """Sparse matrix (B, width), from the columns of its values and the end of each row."""
     starts = torch.cat([ends.new_zeros(1), ends])
     size = (len(ends), width)
     return torch.sparse_csr_tensor(starts, columns, values, size, check_invariants=False)
@@ -188,8 +189,11 @@ def _csr(
 def _tiles(
     table: torch.Tensor, counts: torch.Tensor, sequences: int
 ) -> Iterator[tuple[slice, slice, slice]]:
-    """Replicates, labels and sequences of successive tiles: several whole replicates, or labels of
-    one, for which the host has to know how many sequences they own."""
+    """Yield slices of replicates, labels and sequences, a tile at a time.
+
+    A tile has several whole replicates, or labels of one replicate. For labels the host has to know
+    how many sequences each owns.
+    """
     replicates, vocab_size, _ = table.shape
     each, budget = sequences // replicates, TILE_ELEMENTS[table.device.type]
     if whole := budget // vocab_size**2:

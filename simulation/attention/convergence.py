@@ -15,7 +15,7 @@ from simulation.tiles import groups
 
 
 class Limit:
-    """The limit on one batch, and fresh sequences to compare finite steps with it on."""
+    """The early-phase limit on one batch, and fresh sequences for comparisons with finite steps."""
 
     def __init__(self, batch: Batch, rngs: Rngs, *, sequences: int) -> None:
         self.batch = batch
@@ -25,7 +25,7 @@ class Limit:
         self.memory = three_steps.trained_memory(batch, attended)
 
     def disagreement(self, *, eta: float, gamma: float) -> torch.Tensor:
-        """Share of fresh sequences to which finite steps give another label than the limit."""
+        """Share of fresh sequences to which finite steps and the limit give different labels."""
         limit = end_to_end.predictions(self.fresh, self.scores, self.memory)
         shares = []
         for r, trained in self._train(eta, gamma):
@@ -43,7 +43,7 @@ class Limit:
         return torch.cat(errors)
 
     def softness(self, *, eta: float, gamma: float) -> torch.Tensor:
-        """Mean distance, over fresh sequences, of the attended value from hard attention's."""
+        """Mean distance between values from softmax and hard attention, over fresh sequences."""
         attended = three_steps.attend(self.fresh, self.scores)
         hard = three_steps.attended_values(self.fresh, attended)
         distances = []
@@ -53,6 +53,6 @@ class Limit:
         return torch.cat(distances)
 
     def _train(self, eta: float, gamma: float) -> Iterator[tuple[slice, oracle.Trained]]:
-        """Finite steps on as many replicates at a time as fit a tile, and which these are."""
+        """Take finite steps, a tile of replicates at a time; yield slices and results."""
         for r in groups(self.batch.replicates, oracle.size(self.batch), self.batch.z):
             yield r, oracle.train(self.batch[r], eta=eta, gamma=gamma)

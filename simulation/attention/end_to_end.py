@@ -25,10 +25,9 @@ class Outcome:
 
 
 def run(batch: Batch) -> Outcome:
-    """The three steps on ``batch``, evaluated exactly over all fresh sequences.
+    """Take the three steps on ``batch``, and evaluate them exactly over all fresh sequences.
 
-    The memory is the trained one: it holds the values that attention picked in training, also of
-    sequences where it picked wrongly.
+    The memory holds the values that attention picked in training, right or wrong.
     """
     scores = three_steps.token_scores(batch)
     attended = three_steps.attend(batch, scores)
@@ -44,7 +43,7 @@ def run(batch: Batch) -> Outcome:
 
 
 def predictions(batch: Batch, scores: Scores, memory: torch.Tensor) -> torch.Tensor:
-    """The label hard attention and ``memory`` give each sequence of ``batch``: (R, N) int64."""
+    """Label that hard attention and ``memory`` give each sequence of ``batch``: (R, N) int64."""
     values = three_steps.attended_values(batch, three_steps.attend(batch, scores))
     return decoding.predict(batch.u, memory, values)
 
@@ -52,9 +51,9 @@ def predictions(batch: Batch, scores: Scores, memory: torch.Tensor) -> torch.Ten
 def _lucky(batch: Batch, scores: Scores, answers: torch.Tensor) -> torch.Tensor:
     """Probability that a fresh sequence is not localised and yet gets its label: (R,).
 
-    ``answers``: (R, V), the label predicted from each token attended without its trigger.  The
+    ``answers``: (R, V), the label predicted from each token, attended without the trigger. The
     highest of the other tokens is v with probability F(theta_v)^{L-1} - F(theta_v-)^{L-1}, shared
-    among equal scores, and it is attended where the informative token does not beat it.
+    among equal scores. Attention is on v where the informative token does not score higher.
     """
     others = batch.length - 1
     ordered = scores.theta.sort().values

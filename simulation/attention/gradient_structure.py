@@ -1,7 +1,7 @@
 """The gradients at initialisation as sums over samples, written out term by term.
 
-Every tensor is materialised.  The parts are exposed one by one, so that each can be replaced by a
-wrong one.
+Every tensor is materialised. Each part is exposed, so that a control can replace it by a wrong
+part.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from simulation.tiles import groups
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """Parts of one replicate's gradients; N samples, L positions, dimension d.
+    """Parts of one replicate's gradients, for N samples, L positions and dimension d.
 
     ``labels``: (N, d), the output embedding u_k of each label.  ``centre``: (d,), the mean output
     embedding.  ``keys``, ``values``: (N, L, d).  ``informative``: (N, d), the value at the
@@ -32,17 +32,17 @@ class Parts:
 
     @property
     def targets(self) -> torch.Tensor:
-        """(N, d): ``U (e_k - 1/V)``."""
+        """Targets ``U (e_k - 1/V)`` of the samples: (N, d)."""
         return self.labels - self.centre
 
     @property
     def means(self) -> torch.Tensor:
-        """(N, d): the mean value of each sequence."""
+        """Mean value of each sequence: (N, d)."""
         return self.values.mean(1)
 
 
 def parts(batch: Batch) -> dict[str, torch.Tensor]:
-    """The `Parts` of all replicates, (R, ...), by name."""
+    """`Parts` of all replicates, (R, ...), by name."""
     keys, values = oracle.keys_and_values(batch)
     return {
         "labels": batch.u.take_along_dim(batch.labels[..., None], 1),
@@ -55,7 +55,7 @@ def parts(batch: Batch) -> dict[str, torch.Tensor]:
 
 
 def value_gradient(targets: torch.Tensor, means: torch.Tensor) -> torch.Tensor:
-    r"""``-(1/N) sum_i targets_i means_i^T``: (d, d), from (N, d) each."""
+    r"""Value gradient ``-(1/N) sum_i targets_i means_i^T``, (d, d), from two tensors (N, d)."""
     return -targets.T @ means / len(targets)
 
 
@@ -66,7 +66,7 @@ def attention_step(
     deviations: torch.Tensor,
     means: torch.Tensor,
 ) -> torch.Tensor:
-    r"""``W_KQ`` after step 2, in units gamma * eta = 1: (d, d), the outer product of w and query.
+    r"""Matrix ``W_KQ`` after step 2, for gamma * eta = 1: (d, d), the outer product of w and query.
 
     .. math:: w = \frac1{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar h_{i'}, \qquad
         \Sigma_i = \frac1L \sum_j \kappa_{ij} (v_{ij} - \bar h_i)^\top
@@ -85,7 +85,7 @@ def relative_errors(
     truth: Callable[[Batch], torch.Tensor],
     formulas: Callable[[Parts], Mapping[str, torch.Tensor]],
 ) -> dict[str, torch.Tensor]:
-    """Return, for each named formula, its relative distance to the truth, by replicate: (R,)."""
+    """Relative distance of each named formula to the truth, by replicate: (R,)."""
     errors: dict[str, list[torch.Tensor]] = {}
     every = torch.vmap(lambda given: formulas(Parts(**given)))
     for r in groups(batch.replicates, oracle.size(batch), batch.z):

@@ -1,8 +1,8 @@
-"""Does hard attention find the informative position of a fresh sequence?
+"""Probability that hard attention finds the informative position of a fresh sequence.
 
-Localised means that the informative position alone has the highest score; a tie is a miss
-(:attr:`Scores.lead`).  A second copy of the informative token never wins against a positive
-trigger score, and always does against a negative one.
+A sequence is localised if only the informative position has the highest score; a tie is a miss
+(:attr:`Scores.lead`). A second copy of the informative token scores less if the trigger score is
+positive, and more if it is negative.
 """
 
 from dataclasses import replace
@@ -18,11 +18,12 @@ from simulation.attention.three_steps import Scores
 def by_token(scores: Scores, *, length: int) -> torch.Tensor:
     r"""Probability that a fresh sequence is localised, for each informative token u: (R, V).
 
-    Exact, as the ``length - 1`` other tokens are independent and uniform on the vocabulary:
+    It is exact, because the ``length - 1`` other tokens are independent and uniform on the
+    vocabulary:
 
     .. math:: P_u = F(\theta_u + \theta_{trig})^{L-1}
 
-    with F the share of tokens whose score is strictly smaller.
+    where F is the share of tokens with a strictly smaller score.
     """
     ranks = torch.searchsorted(scores.theta.sort().values, scores.theta + scores.lead[:, None])
     return (ranks.to(scores.theta.dtype) / scores.theta.shape[1]) ** (length - 1)
@@ -34,17 +35,16 @@ def probability(scores: Scores, *, length: int) -> torch.Tensor:
 
 
 def mirrored(batch: Batch) -> torch.Tensor:
-    r"""`probability` after the three steps, averaged over the trigger and its opposite: (R,).
+    r"""Mean `probability`, after the three steps, for the trigger and for its opposite: (R,).
 
     Without the trigger in the values, neither the value step nor the logits of the attention step
-    see the trigger, so that
+    depend on the trigger, so that
 
     .. math:: w = w_0 + s\,z_{trig}
 
-    with the same :math:`w_0` and s for every trigger: one run serves two. Under a law that has no
-    preferred sign the mean is the same as of :func:`probability`, and the variance is half as
-    large. The largest difference between replicates is the trigger's chance overlap with
-    :math:`w_0`.
+    with the same :math:`w_0` and s for every trigger: one run gives both. Under a law without a
+    preferred sign the expectation is the same as for :func:`probability`. The variance is half as
+    large, because replicates differ mostly in the trigger's chance overlap with :math:`w_0`.
 
     Raises ValueError if the trigger is in the values.
     """

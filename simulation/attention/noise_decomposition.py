@@ -1,20 +1,20 @@
-r"""Noise decomposition: the token scores as an exact sum of one piece for each mechanism of noise.
+r"""Noise decomposition: token scores as an exact sum of pieces, one for each mechanism of noise.
 
-The score direction is :math:`w = N^{-1}\sum_i\Sigma_i m_i` with :math:`m_i = N^{-1}\sum_{i'}
-g_{ii'}\bar h_{i'}` what sample i reads of the memory (see `simulation.attention.three_steps`; paper
-A, A7 and A9; derived). Given the embeddings, covariance and mean value of a sample split into
-three: their expectation, a part of its informative token alone (I), and a part of its random
-context (C). The reading of the memory splits with the mean value:
+The score direction is :math:`w = N^{-1}\sum_i\Sigma_i m_i` with
+:math:`m_i = N^{-1}\sum_{i'} g_{ii'}\bar h_{i'}` the part of the memory that sample i reads (see
+`simulation.attention.three_steps`; paper A, A7 and A9; derived). Given the embeddings, covariance
+and mean value of a sample each have three parts: the expectation, a part from the informative token
+(I), and a part from the random context (C). The reading of the memory splits with the mean value:
 
 .. math:: \Sigma_i = \bar\Sigma + \Sigma^I_i + \Sigma^C_i,\qquad
           \bar h_i = \mu + \tau z_{trig}/L + h^I_i + h^C_i,\qquad
           m_i = g_i(\mu + \tau z_{trig}/L) + m^I_i + m^C_i .
 
-Products of these, with expectations within a sample taken exactly, are the pieces: the properties
-of `NoiseDecomposition` that `PIECES` names by the symbols of the theory. Vectors in the span of the
-embeddings are kept as weights of the tokens, the trigger apart, so that neither an (N, L, d) nor a
-(V, V) tensor is needed. Products take a half of the time at V = 512 and a third at 2048; the rest
-are the many weights, each a pass over its tokens.
+The pieces are products of these parts, with exact expectations within a sample: the properties of
+`NoiseDecomposition` that `PIECES` names by the symbols of the theory. Vectors in the span of the
+embeddings are stored as weights of the tokens, and the trigger separately, so that no tensor is (N,
+L, d) or (V, V). Products take half of the time at V = 512 and a third at 2048; the other time goes
+to the many weights, each a pass over its tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ _TILE = 2**18
 
 
 def decompose(batch: Batch, symbols: Sequence[str] = tuple(PIECES)) -> dict[str, torch.Tensor]:
-    """The part of every token's score that each mechanism contributes.
+    """Decompose every token's score into the parts that each mechanism contributes.
 
     Returns the pieces by symbol as (R, V) tensors in units ``gamma * eta = 1``; the sum of all is
     the ``theta`` of `simulation.attention.three_steps.token_scores`.
@@ -64,12 +64,12 @@ def _tiles(batch: Batch) -> Iterator["NoiseDecomposition"]:
 
 
 def variances(batch: Batch, symbols: Sequence[str] = tuple(PIECES)) -> dict[str, torch.Tensor]:
-    """Unbiased variance over the tokens of each piece: (R,) each."""
+    """Unbiased variance of each piece over the tokens: (R,) by symbol."""
     return {symbol: piece.var(dim=1) for symbol, piece in decompose(batch, symbols).items()}
 
 
 def covariance(batch: Batch, first: str, second: str) -> torch.Tensor:
-    """Unbiased covariance over the tokens of two pieces: (R,)."""
+    """Unbiased covariance of two pieces over the tokens: (R,)."""
     one, other = decompose(batch, (first, second)).values()
     spread = one - one.mean(1, keepdim=True)
     return (spread * other).sum(1) / (batch.vocab_size - 1)
@@ -78,8 +78,8 @@ def covariance(batch: Batch, first: str, second: str) -> torch.Tensor:
 def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
     """Distance of the trigger's weight in w from its value at infinite N: (R,).
 
-    Its square averages to the noise that a finite sample puts on the trigger score. Meant for
-    batches without the trigger in the values, where the weight has no excess at finite N.
+    The mean of its square is the noise of a finite sample in the trigger score. The batch should
+    not have the trigger in the values: then the weight has no excess at finite N.
     """
     found = []
     for pieces in _tiles(batch):
@@ -91,8 +91,11 @@ def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
 
 
 def trigger_coefficient(batch: Batch) -> torch.Tensor:
-    """The trigger's weight in w and, with the trigger in the values, what keys without it read of
-    the stored trigger, along it: (R,)."""
+    """Trigger's weight in w, (R,).
+
+    With the trigger in the values, it includes the part along the trigger that keys without the
+    trigger read from the stored trigger.
+    """
     found = []
     for pieces in _tiles(batch):
         data, along = pieces.data, apply(pieces.data.z, pieces.data.trigger)
@@ -102,7 +105,7 @@ def trigger_coefficient(batch: Batch) -> torch.Tensor:
 
 
 class NoiseDecomposition:
-    """The pieces of some replicates, scores (r, V) of all tokens, each computed when asked for."""
+    """Pieces of some replicates, as scores (r, V) of all tokens, each computed at its first use."""
 
     def __init__(self, data: Readings) -> None:
         self.data = data
@@ -120,7 +123,7 @@ class NoiseDecomposition:
 
     @cached_property
     def context_values(self) -> torch.Tensor:
-        """Sum over samples, by informative token, of what contexts add to the mean value."""
+        """Sum over samples, by informative token, of the contexts' part of the mean value."""
         data = self.data
         expected = data.z + (data.length - 1) * self.centre[:, None]
         expected = data.shares[..., None] * expected / data.length
@@ -128,7 +131,7 @@ class NoiseDecomposition:
 
     @cached_property
     def clean_memory(self) -> torch.Tensor:
-        """The memory of the informative tokens at infinite N."""
+        """Memory of the informative tokens at infinite N."""
         return self.data.memory(self.spread / (self.data.vocab_size * self.data.length))
 
     @cached_property
@@ -141,7 +144,7 @@ class NoiseDecomposition:
 
     @cached_property
     def stored(self) -> torch.Tensor:
-        """The whole memory."""
+        """Whole memory, from informative tokens and contexts."""
         mean = self.mean_memory(self.centre + self.marker)
         return mean + self.informative_memory + self.context_memory
 
@@ -162,20 +165,20 @@ class NoiseDecomposition:
         return weights + data.informative(own * self.context_values, torch.ones_like(self.uniform))
 
     def score(self, weights: torch.Tensor) -> torch.Tensor:
-        """Scores of all tokens where the direction weights the tokens by ``weights``."""
+        """Scores of all tokens for a direction that is the sum of tokens with these ``weights``."""
         return apply(self.data.z, apply(self.data.z.mT, weights))
 
     def mean_memory(self, value: torch.Tensor) -> torch.Tensor:
-        """Read a ``value`` (r, d) that every sample has stored."""
+        """Read a ``value`` (r, d) that is part of every sample's stored value."""
         return self.agreement * value[:, None]
 
     @property
     def trigger_direction(self) -> torch.Tensor:
-        r"""T, what points along the trigger.
+        r"""T, the part along the trigger.
 
-        The keys that hold it, :math:`z_v\cdot z_{trig}` times the trigger's coefficient; with the
-        trigger in the values, also :math:`N^{-1}\sum_i\bar\Sigma\,g_i z_{trig}/L`, and what values
-        that hold it read of the memory at infinite N.
+        Keys with the trigger contribute :math:`z_v\cdot z_{trig}` times the trigger's coefficient.
+        With the trigger in the values, T also has :math:`N^{-1}\sum_i\bar\Sigma\,g_i z_{trig}/L`,
+        and the part that values with the trigger read from the memory at infinite N.
         """
         data = self.data
         weights = data.mean(self.mean_memory(self.marker))
@@ -218,9 +221,11 @@ class NoiseDecomposition:
 
     @property
     def own_memory(self) -> torch.Tensor:
-        r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i` less F, with the expectation of
-        :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token less the plain one; with the
-        trigger in the values, also what they read of its memory at finite N."""
+        r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i` less F, plus the expectation of
+        :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token less its plain expectation.
+        With the trigger in the values, H also has the reading of the trigger's memory at finite
+        N.
+        """
         data, (given, average) = self.data, self.within_sample
         weights = data.informative(self.informative_memory, data.shares)
         weights = weights - self.floor + given - average
@@ -233,9 +238,10 @@ class NoiseDecomposition:
 
     @property
     def informative_slots(self) -> torch.Tensor:
-        r"""C2, :math:`N^{-1}\sum_i\Sigma^C_i(m^\infty_i + g_{ii}h^I_i/N)`, the informative tokens
-        that infinitely many samples, or sample i itself, have stored, and :math:`m^C_i` read by
-        :math:`\Sigma^I` of the same."""
+        r"""C2, :math:`N^{-1}\sum_i\Sigma^C_i(m^\infty_i + g_{ii}h^I_i/N)`: the informative tokens
+        stored by infinitely many samples, or by sample i itself. C2 also has the matching part of
+        :math:`m^C_i` that :math:`\Sigma^I` reads.
+        """
         return self.score(self.coherent)
 
     @property

@@ -1,7 +1,7 @@
-"""Readings of a memory by the samples of a batch, by informative token, and weights made of them.
+"""Readings of a memory by a batch's samples, by informative token, and weights from these readings.
 
-The parts of `simulation.attention.noise_decomposition`. Counts of tokens next to informative tokens
-are a (V, V) table where the samples fill one, else they are summed over the samples.
+`simulation.attention.noise_decomposition` uses them. Counts of context tokens by informative token
+are a (V, V) table where the samples fill such a table; otherwise sums run over the samples.
 """
 
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ DENSE_COUNTS = 2
 
 
 def apply(matrix: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
-    """Matrices (r, m, n) applied to vectors (r, n)."""
+    """Apply matrices (r, m, n) to vectors (r, n)."""
     return (matrix @ vector[..., None])[..., 0]
 
 
 def _rows(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
-    """Tokens (r, ...) as rows of the tables of all replicates, one behind the other."""
+    """Convert tokens (r, ...) to rows of the concatenated tables of all replicates."""
     first = vocab_size * torch.arange(len(tokens), device=tokens.device)
     return tokens + first.view(-1, *[1] * (tokens.ndim - 1))
 
 
 @dataclass(frozen=True)
 class Readings:
-    """Embeddings, and the samples by informative token; r replicates.
+    """Embeddings, and samples by informative token, of r replicates.
 
     ``z``, ``out``: (r, V, d), a token's embedding and the centred output embedding of its label.
     ``trigger``: (r, d). ``tokens``: (r, N L). ``owner``: (r, N), the informative tokens.
-    ``shares``: (r, V), the shares of the samples by informative token. What samples read of a
-    memory is a (r, V, d) table by informative token.
+    ``shares``: (r, V), the shares of the samples by informative token. A reading of a memory is a
+    (r, V, d) table by informative token.
     """
 
     z: torch.Tensor
@@ -47,7 +47,7 @@ class Readings:
 
     @classmethod
     def of(cls, batch: Batch, which: slice) -> "Readings":
-        """The readings of some replicates of a batch."""
+        """Make the readings of some replicates of a batch."""
         batch = batch[which]
         z, owner = batch.z, batch.informative
         label = batch.permutation[..., None].expand_as(z)
@@ -78,8 +78,9 @@ class Readings:
 
     @cached_property
     def counts(self) -> torch.Tensor | None:
-        """Counts of the column's token in samples whose informative token is the row's, (r, V, V);
-        None where the samples leave most of such a table empty."""
+        """Counts (r, V, V) of a context token (column) by the informative token of its sample
+        (row); None where most of this table would be empty.
+        """
         size = self.vocab_size
         if size**2 > DENSE_COUNTS * self.tokens.shape[1]:
             return None
@@ -90,14 +91,14 @@ class Readings:
 
     @cached_property
     def sums(self) -> torch.Tensor:
-        """Sums of the embeddings of a sample's tokens: (r, N, d)."""
+        """Sum of the embeddings of each sample's tokens: (r, N, d)."""
         ends = self.length * torch.arange(1, self.owner.numel() + 1, device=self.z.device)
         rows = _rows(self.tokens, self.vocab_size).flatten()
         return sum_bags(self.z.flatten(0, 1), rows, ends).view(*self.owner.shape, -1)
 
     @cached_property
     def by_token(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """The informative tokens next to each token, as rows of a table, and how many: (r, V)."""
+        """Informative tokens of each context token, as rows of a table; their number, (r, V)."""
         rows = _rows(self.tokens, self.vocab_size).flatten()
         owner = _rows(self.owner, self.vocab_size).flatten().repeat_interleave(self.length)
         counts = occurrences(rows, self.shares.numel())
@@ -105,7 +106,7 @@ class Readings:
 
     @cached_property
     def owned(self) -> torch.Tensor:
-        """Counts times embeddings, by informative token: (r, V, d)."""
+        """Counts times embeddings, (r, V, d), by informative token."""
         if self.counts is not None:
             return self.counts @ self.z
         rows = _rows(self.owner, self.vocab_size).flatten()
@@ -113,13 +114,13 @@ class Readings:
         return found.index_add_(0, rows, self.sums.flatten(0, 1)).view_as(self.z)
 
     def beside(self, memory: torch.Tensor) -> torch.Tensor:
-        """Counts, transposed, times a memory, by token: (r, V, d)."""
+        """Transposed counts times a memory, (r, V, d), by context token."""
         if self.counts is not None:
             return self.counts.mT @ memory
         return sum_by_label(memory, *self.by_token)
 
     def within(self, memory: torch.Tensor) -> torch.Tensor:
-        """Sums over a sample's tokens of their overlaps with what it reads: (r, N)."""
+        """Sum of overlaps of a sample's tokens with the vector that it reads: (r, N)."""
         if self.counts is None:
             read = memory.gather(1, self.owner[..., None].expand_as(self.sums))
             return (self.sums * read).sum(2)
@@ -129,7 +130,7 @@ class Readings:
         return found.view(*self.owner.shape, -1).sum(2)
 
     def scatter(self, numbers: torch.Tensor) -> torch.Tensor:
-        """Sums of numbers of the samples, (r, N), over all places where a token stands: (r, V)."""
+        """Sum the samples' numbers (r, N) over all occurrences of each token: (r, V)."""
         each = numbers.repeat_interleave(self.length, dim=1)
         return torch.zeros_like(self.shares).scatter_add_(1, self.tokens, each)
 
@@ -138,7 +139,7 @@ class Readings:
         return self.out @ (self.out.mT @ stored)
 
     def read(self, memory: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        r""":math:`\sum_a z_v\cdot m_a\,p_a` of every token v, for ``shares`` p: (r, V)."""
+        r""":math:`\sum_a z_v\cdot m_a\,p_a` for every token v and ``shares`` p: (r, V)."""
         return apply(self.z, apply(memory.mT, shares))
 
     def mean(self, memory: torch.Tensor) -> torch.Tensor:
@@ -162,11 +163,11 @@ class Readings:
         return written - self.mean(memory) - self.informative(memory, self.shares)
 
     def within_sample(self) -> tuple[torch.Tensor, torch.Tensor]:
-        r"""Weights of what a sample is expected to read of its own memory, :math:`g_{ii}/N^2` in
-        all.
+        r"""Weights of a sample's expected reading of its own memory, with the factor
+        :math:`g_{ii}/N^2`.
 
-        First :math:`E[\Sigma^C_i h^C_i]` given its informative token; then the expectation of that
-        and of :math:`\Sigma^I_i h^I_i` over the informative token as well.
+        The first is :math:`E[\Sigma^C_i h^C_i]`, given the informative token. The second is the
+        expectation, also over the informative token, of this and of :math:`\Sigma^I_i h^I_i`.
         """
         size, length = self.vocab_size, self.length
         norms, ones = self.z.square().sum(2), apply(self.z, self.z.sum(1))
@@ -187,12 +188,12 @@ class Readings:
         return given, average
 
     def along_trigger(self, stored: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        """Weights that keys without the trigger get, in expectation, from values that hold it."""
+        """Expected weights of keys without the trigger, from values with the trigger."""
         along = shares * apply(stored, self.trigger)
         return (1 - 1 / self.length) / self.length * (along - along.mean(1, keepdim=True))
 
     def trigger_coefficient(self, stored: torch.Tensor) -> torch.Tensor:
-        """The weight of the trigger itself, from keys that hold it, reading ``stored``: (r,)."""
+        """Weight of the trigger itself, (r,), from keys with the trigger that read ``stored``."""
         own = self.z * stored * self.shares[..., None]
         read = self.owned * stored / (self.samples * self.length)
         coefficient = (own - read).sum((1, 2)) / self.length

@@ -1,8 +1,8 @@
-"""The three steps by automatic differentiation, with finite eta and gamma: the oracle.
+"""Oracle: the three steps by automatic differentiation, with finite eta and gamma.
 
-Plain model code, every tensor materialised: slow, memory-hungry and easy to check against the
-definition of the model (paper A, A6 and A7).  The closed form is tested against it.  Tensors have
-the shape (replicates, ...).
+This is plain model code with every tensor materialised. It is slow and needs much memory, but is
+easy to compare with the model's definition (paper A, A6 and A7). Tests compare the closed form with
+it. Tensors have the shape (replicates, ...).
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from simulation.attention.sampling import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """Parameters along the three steps.
+    """Parameters after each of the three steps.
 
     ``first_value``: V after step 1, (R, d, d), or (R, d, m) with a random layer.  ``attention``:
     W_KQ after step 2, (R, d, d); the score of a key is ``key . attention query``.  ``value``: V
@@ -30,12 +30,12 @@ class Trained:
 
 
 def size(batch: Batch) -> int:
-    """Numbers that the keys of a replicate are."""
+    """Count the numbers in a replicate's keys."""
     return batch.tokens[0].numel() * batch.dim
 
 
 def keys_and_values(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-    """Keys and values of every position of every sequence: (R, N, L, d) each."""
+    """Keys and values at every position of every sequence: (R, N, L, d) each."""
     rows = torch.arange(batch.replicates, device=batch.z.device)[:, None, None]
     embedded = batch.z[rows, batch.tokens]
     informative = torch.zeros_like(embedded[..., :1])
@@ -45,19 +45,19 @@ def keys_and_values(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def attended_values(batch: Batch, attention: torch.Tensor) -> torch.Tensor:
-    """``sum_j softmax_j(key_j^T W_KQ query) value_j`` of each sequence: (R, N, d)."""
+    """Attended values ``sum_j softmax_j(key_j^T W_KQ query) value_j`` of sequences: (R, N, d)."""
     keys, values = keys_and_values(batch)
     weights = torch.softmax(keys @ (attention @ batch.query[..., None])[:, None], dim=2)
     return (weights.mT @ values)[:, :, 0]
 
 
 def logits(batch: Batch, value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
-    """``U^T V`` times the attended value of each sequence: (R, N, V)."""
+    """Logits: ``U^T V`` times the attended value of each sequence: (R, N, V)."""
     return attended_values(batch, attention) @ value.mT @ batch.u.mT
 
 
 def train(batch: Batch, *, eta: float, gamma: float) -> Trained:
-    """The `three_steps` on each replicate."""
+    """Take the `three_steps` on each replicate."""
     zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
     return three_steps(partial(_loss, batch), zero, zero, eta=eta, gamma=gamma)
 
@@ -70,8 +70,8 @@ def three_steps(
     eta: float,
     gamma: float,
 ) -> Trained:
-    """Three gradient steps on the sum of the replicates' losses, each of a value and an attention
-    matrix of its own.
+    """Take three gradient steps on the sum of the replicates' losses; replicates share no
+    parameter.
 
     Step sizes: eta for the first value step, gamma for the attention step and the last value step.
     """
@@ -87,10 +87,10 @@ def three_steps(
 
 
 def attention_response(batch: Batch) -> torch.Tensor:
-    """``W_KQ / (gamma eta)`` after step 2 in the limit eta -> 0: (R, d, d).
+    """Matrix ``W_KQ / (gamma eta)`` after step 2 in the limit eta -> 0: (R, d, d).
 
-    The derivative in eta of the attention gradient at ``V = -eta grad_V``, taken at eta = 0 by
-    differentiating twice; no finite step size enters.
+    It is the derivative in eta, at eta = 0, of the attention gradient at ``V = -eta grad_V``. Two
+    differentiations give it without a finite step size.
     """
     zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
     value, attention = zero.clone().requires_grad_(), zero.clone().requires_grad_()
@@ -102,7 +102,7 @@ def attention_response(batch: Batch) -> torch.Tensor:
 
 
 def value_gradient(batch: Batch) -> torch.Tensor:
-    """The gradient of the mean cross-entropy in the value matrix at initialisation: (R, d, d)."""
+    """Gradient of the mean cross-entropy in the value matrix at initialisation: (R, d, d)."""
     zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
     value = zero.clone().requires_grad_()
     return torch.autograd.grad(_loss(batch, value, zero), value)[0]
@@ -113,6 +113,6 @@ def _loss(batch: Batch, value: torch.Tensor, attention: torch.Tensor) -> torch.T
 
 
 def mean_losses(batch: Batch, logits: torch.Tensor) -> torch.Tensor:
-    """The sum over replicates of the mean cross-entropy over the training sequences."""
+    """Mean cross-entropy over the training sequences, summed over replicates."""
     total = cross_entropy(logits.flatten(0, 1), batch.labels.flatten(), reduction="sum")
     return total / batch.samples

@@ -1,6 +1,6 @@
-"""Does the value matrix give the right label once attention has found the token?
+"""Recall: whether the value matrix gives the right label once attention has found the token.
 
-The same code recalls 16 labels and 131072: memory is O(R V d) and one tile, never O(V^2).
+Memory is O(R V d) and one tile, never O(V^2), so the code works from 16 to 131072 labels.
 """
 
 import torch
@@ -10,13 +10,13 @@ from simulation.decoding import predict
 
 
 def localised_memory(facts: Facts) -> torch.Tensor:
-    r"""``N V V2 / gamma`` after step 3, at perfect localisation in training: (R, d, d).
+    r"""Value matrix ``N V V2 / gamma`` after step 3, trained at perfect localisation: (R, d, d).
 
     .. math:: \sum_v n_v\, U (V e_{\pi(v)} - \mathbf 1)\, a_v^\top
 
     with :math:`n_v` the counts and :math:`a_v` the value of token v at an informative position. In
-    these units everything is a whole number where embeddings are orthonormal. Equal logits are
-    equal in every dtype; since the first of them is a random token's label, ties are broken evenly.
+    these units all numbers are integers where embeddings are orthonormal, so that ties are ties in
+    every dtype. The first of tied labels belongs to a random token, so ties are broken evenly.
     """
     targets = facts.u.gather(1, facts.permutation[..., None].expand(facts.z.shape))
     # In place: one more table, not two.

@@ -1,4 +1,4 @@
-"""The task with one assumption of the theorem relaxed at a time.
+"""Variants of the task that each relax one assumption of the theorem.
 
 Each function draws training batches, trains, and returns a success rate per replicate, (R,), on
 fresh sequences of the same law. Sizes and generators are as in `sampling.draw`; the trigger is in
@@ -25,7 +25,7 @@ def localised(batch: Batch, rngs: Rngs) -> torch.Tensor:
 
 
 def correlated(batch: Batch, *, overlap: float) -> Batch:
-    """Input embeddings with a common direction: mean inner product ``overlap``, unit norm kept."""
+    """Give unit input embeddings a common direction, with mean inner product ``overlap``."""
     common = batch.query[:, None]
     z = (1 - overlap) ** 0.5 * batch.z + overlap**0.5 * common
     return replace(batch, z=z / z.norm(dim=2, keepdim=True))
@@ -37,8 +37,10 @@ def quieter(batch: Batch, *, norm: float) -> Batch:
 
 
 def zipf(batch: Batch, rngs: Rngs, *, power: float) -> torch.Tensor:
-    """Share localised where token ranks have probability proportional to rank^-power, in training
-    and in testing, at informative and other positions alike."""
+    """Share localised if tokens have probability proportional to rank^-power.
+
+    Tokens have this law in training and in testing, at informative and at other positions.
+    """
 
     streams = Streams.like(rngs, batch.z)
     weights = torch.arange(1, batch.vocab_size + 1, dtype=torch.float64) ** -power
@@ -54,7 +56,7 @@ def zipf(batch: Batch, rngs: Rngs, *, power: float) -> torch.Tensor:
 
 
 def fresh_per_step(batch: Batch, rngs: Rngs) -> torch.Tensor:
-    """Share localised where the attention step sees new sequences, not the value step's."""
+    """Share localised if the attention step has other sequences than the value step."""
     second = sampling.fresh(batch, rngs, samples=batch.samples)
     scores = three_steps.token_scores(second, memory=three_steps.value_memory(batch))
     return _found(sampling.fresh(batch, rngs, samples=FRESH), scores)
@@ -63,8 +65,7 @@ def fresh_per_step(batch: Batch, rngs: Rngs) -> torch.Tensor:
 def attention_weight(batch: Batch, rngs: Rngs, *, sharpness: float) -> torch.Tensor:
     """Mean softmax weight of the informative position at finite gamma: (R,).
 
-    ``sharpness``: gamma eta, in units in which the scores of :func:`three_steps.token_scores` are
-    multiplied by it.
+    ``sharpness``: gamma eta, the factor of the scores of :func:`three_steps.token_scores`.
     """
     test = sampling.fresh(batch, rngs, samples=FRESH)
     scores = three_steps.token_scores(batch)
@@ -75,7 +76,7 @@ def attention_weight(batch: Batch, rngs: Rngs, *, sharpness: float) -> torch.Ten
 
 
 def trained(batch: Batch, rngs: Rngs, *, optimiser: str, steps: int, rate: float) -> torch.Tensor:
-    """Share localised after many steps from zero on the true loss, all parameters at once.
+    """Share localised after many steps from zero on the true loss, with all parameters trained.
 
     ``optimiser``: "SGD" (full batch, plain gradient descent) or "Adam". Attention is softmax during
     training and hard in testing.
@@ -106,16 +107,16 @@ def two_heads(batch: Batch, rngs: Rngs, *, eta: float) -> torch.Tensor:
 
 
 def learned_embeddings(batch: Batch, rngs: Rngs, *, share: float) -> torch.Tensor:
-    """Share localised where embeddings have :func:`moved` between value and attention step."""
+    """Share localised if embeddings have :func:`moved` between value and attention step."""
     learned = moved(batch, share=share)
     scores = three_steps.token_scores(learned, memory=three_steps.value_memory(batch))
     return _found(sampling.fresh(learned, rngs, samples=FRESH), scores)
 
 
 def moved(batch: Batch, *, share: float) -> Batch:
-    """The embeddings of tokens and labels after a gradient step that follows the value step.
+    """Embeddings of tokens and labels after a gradient step that follows the value step.
 
-    ``share``: mean length of the moves over the mean norm of the embeddings before.
+    ``share``: mean length of the moves over mean norm of the embeddings.
     """
     head, z, u = _Head(batch), batch.z.clone().requires_grad_(), batch.u.clone().requires_grad_()
     head.value = 1e-3 * three_steps.value_memory(batch)
@@ -128,7 +129,7 @@ def moved(batch: Batch, *, share: float) -> Batch:
 
 
 class _Head:
-    """The parameters of one head, from zero: ``value`` (R, d, d), ``direction`` (R, d)."""
+    """Parameters of one head, zero at the start: ``value`` (R, d, d), ``direction`` (R, d)."""
 
     def __init__(self, batch: Batch) -> None:
         replicates, _, dim = batch.z.shape
@@ -136,7 +137,7 @@ class _Head:
         self.direction = batch.z.new_zeros(replicates, dim, requires_grad=True)
 
     def logits(self, batch: Batch) -> torch.Tensor:
-        """The head's part of the logits under softmax attention: (R, N, V)."""
+        """Part of the logits from this head, under softmax attention: (R, N, V)."""
         theta = (batch.z @ self.direction[:, :, None])[..., 0]
         keys = theta.gather(1, batch.tokens.flatten(1)).view(batch.tokens.shape)
         marked = (batch.trigger * self.direction).sum(1)[:, None, None]
@@ -148,7 +149,7 @@ class _Head:
         return attended @ self.value.mT @ batch.u.mT
 
     def scores(self, batch: Batch) -> three_steps.Scores:
-        """Score positions as hard attention along the head's direction sees them."""
+        """Scores of positions along the head's direction, for hard attention."""
         direction = self.direction.detach()
         return three_steps.Scores(
             direction=direction,
@@ -165,7 +166,7 @@ def _length(vectors: torch.Tensor) -> torch.Tensor:
 
 
 def _loss(batch: Batch, heads: Sequence[_Head]) -> torch.Tensor:
-    """Cross-entropy of every replicate, summed over replicates: their parameters are separate."""
+    """Cross-entropy, summed over replicates; replicates have separate parameters."""
     logits = torch.stack([head.logits(batch) for head in heads]).sum(0)
     return cross_entropy(logits.flatten(0, 1), batch.labels.flatten()) * batch.replicates
 

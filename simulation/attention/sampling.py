@@ -1,9 +1,9 @@
 """Training batches of the retrieval task, one independent draw per replicate.
 
-A sequence holds ``length`` tokens; the trigger embedding marks one position; the label is a fixed
-permutation of the token at that position (paper A, statements A1, A2 and A6).  Embeddings have one
-of the laws of `simulation.embeddings`.  Keys and values are
-``z[x_j] + 1{j = position} trigger``, the value only where ``trigger_in_values`` is set.
+A sequence has ``length`` tokens, and the trigger embedding marks one position. A fixed permutation
+maps the token there to the label (paper A, statements A1, A2 and A6). Embeddings have one of the
+laws of `simulation.embeddings`. Keys and values are ``z[x_j] + 1{j = position} trigger``, the value
+only where ``trigger_in_values`` is set.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -17,7 +17,7 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """Embeddings and the map to learn; R replicates, V tokens and labels, dimension d.
+    """Embeddings and the map to learn, for R replicates, V tokens and labels, and dimension d.
 
     ``z``, ``u``: (R, V, d) input embeddings by token, output embeddings by label.
     ``trigger``, ``query``: (R, d); the query (EOS) has unit norm under every embedding law.
@@ -33,7 +33,7 @@ class Vocabulary:
     trigger_in_values: bool
 
     def __getitem__(self, which: slice) -> Self:
-        """The replicates ``which``, nothing copied."""
+        """Select the replicates ``which``, without copies."""
         parts: dict[str, Any] = {
             name: value[which] for name, value in vars(self).items() if name != "trigger_in_values"
         }
@@ -53,13 +53,13 @@ class Vocabulary:
 
     @property
     def informative_values(self) -> torch.Tensor:
-        """(R, V, d): the value of each token at an informative position."""
+        """Value of each token at an informative position: (R, V, d)."""
         return self.z + self.trigger[:, None] if self.trigger_in_values else self.z
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch(Vocabulary):
-    """A vocabulary and one training set per replicate, of N sequences of L positions.
+    """A vocabulary, and one training set of N sequences of L positions per replicate.
 
     ``tokens``: (R, N, L) int64.  ``positions``, ``labels``: (R, N) int64, the informative position
     and the label of the token there.
@@ -79,13 +79,13 @@ class Batch(Vocabulary):
 
     @property
     def informative(self) -> torch.Tensor:
-        """(R, N): the token at the informative position of each sequence."""
+        """Token at the informative position of each sequence: (R, N)."""
         return self.tokens.gather(2, self.positions[..., None])[..., 0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts(Vocabulary):
-    """A vocabulary and how often training shows each token as the informative one.
+    """A vocabulary, and the number of training sequences in which each token is informative.
 
     ``counts``: (R, V) in the dtype of the embeddings.
     """
@@ -108,10 +108,9 @@ def draw(
 ) -> Batch:
     """Draw one training set from each generator.
 
-    Tokens and positions are independent and uniform; ``balanced`` makes every token the
-    informative one equally often instead.  Under ``"orthonormal"`` the embeddings are basis
-    vectors: a common rotation of z, trigger and query, or of u, changes no score and no logit, so
-    drawing one would be wasted.
+    Tokens and positions are independent and uniform; ``balanced`` instead makes every token
+    informative equally often. Under ``"orthonormal"`` the embeddings are basis vectors: a common
+    rotation of z, trigger and query, or of u, changes no score and no logit, so none is drawn.
 
     Raises ValueError, naming cause and remedy, for an empty list of generators, ``vocab_size`` or
     ``length`` below 2, ``samples`` or ``dim`` below 1, an unknown law, ``dim < vocab_size + 2``
@@ -131,7 +130,7 @@ def draw(
 
 
 def fresh(batch: Batch, rngs: Rngs, *, samples: int) -> Batch:
-    """New sequences over the vocabulary of ``batch``, drawn by the law of :func:`draw`.
+    """Draw new sequences over the vocabulary of ``batch``, by the law of :func:`draw`.
 
     Raises ValueError unless there is one generator per replicate and ``samples`` is positive.
     """
@@ -158,9 +157,9 @@ def draw_facts(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Facts:
-    """Draw a vocabulary and the counts of ``samples`` uniform informative tokens, no sequences.
+    """Draw a vocabulary and counts of ``samples`` uniform informative tokens; no sequences.
 
-    All that a memory trained at perfect localisation depends on.  Errors as in :func:`draw`.
+    A memory trained at perfect localisation depends on nothing else. Errors as in :func:`draw`.
     """
     _check_sizes(vocab_size=vocab_size, samples=samples)
     streams = Streams(rngs, device, dtype)
@@ -176,7 +175,7 @@ def draw_facts(
 def _draw_vocabulary(
     streams: Streams, vocab_size: int, dim: int, embeddings: str
 ) -> tuple[torch.Tensor, ...]:
-    """z, trigger and query (R, 2, d), u, and the permutation."""
+    """Draw z, trigger and query (R, 2, d), u, and the permutation."""
     _check_sizes(dim=dim)
     if not streams:
         raise ValueError("no generator given: pass one numpy Generator per replicate")
@@ -204,13 +203,13 @@ def _named(
 def _draw_sequences(
     streams: Streams, vocab_size: int, length: int, samples: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Uniform positions (R, N) and tokens (R, N, L)."""
+    """Draw uniform positions (R, N) and tokens (R, N, L)."""
     positions = streams.integers(length, samples)
     return positions, streams.integers(vocab_size, samples, length)
 
 
 def with_sequences(vocabulary: Vocabulary, tokens: torch.Tensor, positions: torch.Tensor) -> Batch:
-    """A batch of these tokens (R, N, L) and informative positions (R, N) over a vocabulary."""
+    """Make a batch from tokens (R, N, L) and informative positions (R, N)."""
     known = {field.name: getattr(vocabulary, field.name) for field in fields(Vocabulary)}
     labels = vocabulary.permutation.gather(1, tokens.gather(2, positions[..., None])[..., 0])
     return Batch(**known, tokens=tokens, positions=positions, labels=labels)

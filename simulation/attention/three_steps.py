@@ -1,14 +1,14 @@
 """The three gradient steps of paper A (A7) in closed form, for eta -> 0 and gamma -> infinity.
 
-One fixed batch, cross-entropy, everything initialised at zero:
+The batch is fixed, the loss is the cross-entropy, and all matrices start at zero:
 
-1. value step ``V1 = -eta grad_V``, at uniform attention;
-2. attention step ``W = -gamma grad_W`` at ``V1``;
-3. value step ``V2 = V1 - gamma grad_V`` at the attention that ``W`` gives.
+1. value step ``V1 = -eta grad_V``, at uniform attention; 2. attention step ``W = -gamma grad_W`` at
+``V1``; 3. value step ``V2 = V1 - gamma grad_V`` with the attention of ``W``.
 
 As eta -> 0 the predicted probabilities are 1/V in all three gradients, so ``V1 / eta`` and
-``W / (gamma eta)`` have limits; as gamma -> infinity attention becomes hard and ``V2 / gamma``
-forgets ``V1``.  The functions return these limits.  Derived from A7 by exact differentiation.
+``W / (gamma eta)`` have limits; as gamma -> infinity attention becomes hard and ``V2 / gamma`` no
+longer depends on ``V1``. The functions return these limits. Derived from A7 by exact
+differentiation.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Scores:
     """Attention after step 2, in units gamma * eta = 1.
 
     ``direction``: (R, d), the vector w whose inner product with a key is its attention score.
-    ``theta``: (R, V), the score z_v . w of each token.  ``trigger``: (R,), the score z_trig . w
-    that is added at the informative position.  ``rounding``: (R,), scores closer than this are
-    equal; orthonormal embeddings make scores multiples of one another, which tie exactly.
+    ``theta``: (R, V), the score z_v . w of each token. ``trigger``: (R,), the score z_trig . w that
+    is added at the informative position. ``rounding``: (R,), the distance below which scores count
+    as equal; orthonormal embeddings give exact ties.
     """
 
     direction: torch.Tensor
@@ -37,10 +37,10 @@ class Scores:
 
     @property
     def lead(self) -> torch.Tensor:
-        """(R,): the trigger score less rounding.
+        """Trigger score minus ``rounding``: (R,).
 
-        The informative position wins where its token's score plus this exceeds every other score,
-        so that a tie is a miss: softmax attention would share itself among tied positions.
+        Attention picks the informative position if its token's score plus this lead exceeds every
+        other score. A tie is a miss, because softmax attention would divide among tied positions.
         """
         return self.trigger - self.rounding
 
@@ -58,7 +58,7 @@ class Attended:
 
 
 def value_memory(batch: Batch) -> torch.Tensor:
-    r"""The value matrix after step 1, ``V1 / eta``: (R, d, d).
+    r"""Value matrix after step 1, ``V1 / eta``: (R, d, d).
 
     .. math:: \frac1N \sum_i U (e_{k_i} - \tfrac1V \mathbf 1)\, \bar h_i^\top
 
@@ -68,14 +68,14 @@ def value_memory(batch: Batch) -> torch.Tensor:
 
 
 def token_scores(batch: Batch, *, memory: torch.Tensor | None = None) -> Scores:
-    r"""The attention scores after step 2, ``W / (gamma eta)`` applied to the query.
+    r"""Attention scores after step 2, from ``W / (gamma eta)`` times the query.
 
     .. math:: w = \frac1{NL} \sum_{i,j} \kappa_{ij} (v_{ij} - \bar h_i)^\top r_{k_i},
         \qquad r_k = \Big(\frac{V_1}{\eta}\Big)^\top U (e_k - \tfrac1V \mathbf 1)
 
     with keys :math:`\kappa_{ij}` and values :math:`v_{ij}`.  Memory O(R (N L + V d)) and one tile.
 
-    ``memory``: (R, d, d), ``V1 / eta`` if step 1 saw other sequences than ``batch``.
+    ``memory``: (R, d, d), ``V1 / eta``, if step 1 had other sequences than ``batch``.
     """
     # Few replicates at a time, so that what is made of their tokens stays in the cache.
     size = batch.samples * batch.length + batch.vocab_size * batch.dim
@@ -114,7 +114,7 @@ def _token_scores(batch: Batch, memory: torch.Tensor | None) -> Scores:
 
 
 def attend(batch: Batch, scores: Scores) -> Attended:
-    """Hard attention, the limit gamma -> infinity, on the sequences of ``batch``.
+    """Apply hard attention, the limit gamma -> infinity, to the sequences of ``batch``.
 
     The informative position loses ties; among other tied positions the first wins.
     """
@@ -129,7 +129,7 @@ def attend(batch: Batch, scores: Scores) -> Attended:
 
 
 def attended_values(batch: Batch, attended: Attended) -> torch.Tensor:
-    """The values at the attended positions: (R, N, d)."""
+    """Values at the attended positions: (R, N, d)."""
     values = batch.z.gather(1, attended.tokens[..., None].expand(-1, -1, batch.dim))
     if batch.trigger_in_values:
         values += attended.informative[..., None] * batch.trigger[:, None]
@@ -137,7 +137,7 @@ def attended_values(batch: Batch, attended: Attended) -> torch.Tensor:
 
 
 def trained_memory(batch: Batch, attended: Attended) -> torch.Tensor:
-    r"""The value matrix after step 3, ``V2 / gamma``: (R, d, d).
+    r"""Value matrix after step 3, ``V2 / gamma``: (R, d, d).
 
     .. math:: \frac1N \sum_i U (e_{k_i} - \tfrac1V \mathbf 1)\, a_i^\top
 

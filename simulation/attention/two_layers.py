@@ -1,9 +1,9 @@
-"""Two layers with residual connections instead of the theorem's one, by automatic differentiation.
+"""Two layers with residual connections instead of one layer, by automatic differentiation.
 
 Every position has a stream that starts as its token's embedding; the query's stream starts as the
-query. In each layer every position attends to the positions of the tokens, and adds to its stream
-the layer's value matrix times the streams there. The trigger marks keys, and queries of tokens, in
-both layers. Logits read what both layers have written into the query's stream.
+query. In each layer every position attends to the positions of the tokens, and adds the layer's
+value matrix times the attended streams to its own stream. In both layers the trigger marks keys and
+the queries of tokens. Logits read both layers' contributions to the query's stream.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ FRESH = 64
 class Passed(NamedTuple):
     """Results of a forward pass.
 
-    ``written``: (R, N, d), by both layers into the query's stream.
-    ``scores``: of the query for each position, (R, N, L), in each layer.
+    ``written``: (R, N, d), both layers' contribution to the query's stream. ``scores``: (R, N, L)
+    for each layer, the query's score of each position.
     """
 
     written: torch.Tensor
@@ -32,13 +32,13 @@ class Passed(NamedTuple):
 
 
 def localised(batch: Batch, rngs: Rngs, *, written: float) -> tuple[torch.Tensor, ...]:
-    """Share of fresh sequences where the query looks at the informative position: (R,) by layer.
+    """Share of fresh sequences whose query attends to the informative position: (R,) by layer.
 
-    After a value step and an attention step from zero on ``batch``, both layers at once; attention
-    is hard in testing.
+    Training is a value step and an attention step from zero on ``batch``, of both layers at once;
+    attention is hard in testing.
 
-    ``written``: mean norm of what the first layer writes after the value step. As it goes to 0,
-    the two layers become heads side by side.
+    ``written``: mean norm of the first layer's contribution after the value step. As it goes to 0,
+    the two layers become two heads of one layer.
     """
     memory = three_steps.value_memory(batch)
     mean = batch.z.gather(1, batch.tokens.flatten(1)[..., None].expand(-1, -1, batch.dim))
@@ -57,10 +57,11 @@ def localised(batch: Batch, rngs: Rngs, *, written: float) -> tuple[torch.Tensor
 def forward(
     batch: Batch, memory: torch.Tensor, attention: Sequence[torch.Tensor], *, hard: bool = False
 ) -> Passed:
-    """A pass through both layers.
+    """Pass sequences through both layers.
 
-    ``memory``: (R, d, d), the value matrix of each layer.  ``attention``: theirs, (R, d, d); the
-    score of a key for a query is key^T W query.  ``hard``: look at the highest score alone.
+    ``memory``: (R, d, d), the value matrix of each layer.  ``attention``: (R, d, d), the attention
+    matrix W of each layer; the score of a key for a query is key^T W query.  ``hard``: attend only
+    to the highest score.
     """
     replicates, samples, length = batch.tokens.shape
     tokens = batch.tokens.flatten(1)[..., None].expand(-1, -1, batch.dim)

@@ -12,14 +12,14 @@ Map = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Activation:
-    """An elementwise map and its derivative; ReLU has slope 0 at 0, as autograd has it."""
+    """An elementwise map and its derivative; ReLU has slope 0 at 0, as in autograd."""
 
     value: Map
     slope: Map
 
 
 def _polynomial(*coefficients: float) -> Activation:
-    """Powers in ascending order."""
+    """Make a polynomial from its coefficients in ascending order of powers."""
     slopes = [power * c for power, c in enumerate(coefficients)][1:]
     return Activation(lambda x: _horner(x, coefficients), lambda x: _horner(x, slopes))
 
@@ -59,9 +59,9 @@ ACTIVATIONS: dict[str, Activation] = {
 
 
 def activation(name: str) -> Activation:
-    """The activation of this name.
+    """Look up an activation by name.
 
-    Raises ValueError: there is none; the message lists those there are.
+    Raises ValueError for an unknown name; the message lists the known names.
     """
     if name not in ACTIVATIONS:
         raise ValueError(f"unknown activation {name!r}: give one of {', '.join(ACTIVATIONS)}")

@@ -1,6 +1,6 @@
 """The three steps of the Attention-MLP by automatic differentiation, with finite eta and gamma.
 
-Plain model code, every tensor materialised: `three_steps` is tested against it.
+This is plain model code with every tensor materialised. Tests compare `three_steps` with it.
 """
 
 import math
@@ -21,9 +21,12 @@ def logits(
     *,
     centred: bool = False,
 ) -> torch.Tensor:
-    """``U^T V_m phi(W h) / sqrt(m)``, h = sum_j softmax_j(key_j^T W_KQ query) value_j: (R, N, V).
+    """Logits ``U^T V_m phi(W h) / sqrt(m)``: (R, N, V).
 
-    ``centred`` adds the logarithms of the label frequencies, -infinity for labels never seen.
+    h is the attended value, ``sum_j softmax_j(key_j^T W_KQ query) value_j``.
+
+    ``centred`` adds the logarithms of the label frequencies: -infinity for labels that do not
+    occur.
     """
     attended = oracle.attended_values(batch, attention)
     hidden = activation(layer.activation).value(attended @ layer.weights.mT)
@@ -44,7 +47,7 @@ def train(
     gamma: float,
     centred: bool = False,
 ) -> oracle.Trained:
-    """The `oracle.three_steps` from zero."""
+    """Take the `oracle.three_steps` from zero."""
 
     def loss(value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
         return oracle.mean_losses(batch, logits(batch, layer, value, attention, centred=centred))

@@ -1,8 +1,8 @@
-"""Accuracy lost to each cause of failure of the three steps, measured by taking the cause away.
+"""Accuracy that the three steps lose to each cause of failure, measured without that cause.
 
-Every cause is removed from the simulation itself, on the same data. Unseen tokens are removed by
-looking at seen ones only, a narrow layer by one that is `WIDER` times as wide, the mean embedding
-by subtracting it. The rest is charged to the next cause.
+The simulation itself runs without each cause, on the same data: only on seen tokens, with a layer
+`WIDER` times as wide, or with the mean embedding subtracted. The remaining loss is attributed to
+the next cause.
 """
 
 from dataclasses import fields, replace
@@ -22,12 +22,11 @@ def losses(
 ) -> dict[str, torch.Tensor]:
     """Probability lost to each cause, all (R,).
 
-    ``coverage``: tokens that are never the informative one in training.
-    ``recall``: seen tokens that the wide layer recalls beyond the narrow one, at perfect
-    localisation.  ``recall cap``: seen tokens that the wide layer does not recall.
-    ``MLP noise``: sequences that the wide layer localises beyond the narrow one.
-    ``mean bias``: those that it localises once the embeddings are centred on their mean.
-    ``gradient noise``: those that it does not localise even then.
+    ``coverage``: tokens that are never informative in training. ``recall``: seen tokens that the
+    wide layer recalls and the narrow layer does not, at perfect localisation. ``recall cap``: seen
+    tokens that the wide layer does not recall. ``MLP noise``: sequences that the wide layer
+    localises and the narrow layer does not. ``mean bias``: further sequences that it localises if
+    embeddings are centred. ``gradient noise``: sequences that it does not localise even then.
     """
     one = torch.ones_like(batch.informative, dtype=batch.z.dtype)
     counts = batch.z.new_zeros(batch.permutation.shape).scatter_add_(1, batch.informative, one)

@@ -1,12 +1,11 @@
 r"""The three gradient steps with a fixed random layer before the value matrix (Attention-MLP, A6).
 
 Logits ``U^T V_m phi(W h) / sqrt(m)``: h is the attended value, W has independent N(0, 1) entries
-and is never trained, and V_m (d x m) takes the place of the value matrix. Limits eta -> 0 and
-gamma -> infinity as for attention alone; derived from A7 by exact differentiation.
+and is never trained, and V_m (d x m) replaces the value matrix. Limits eta -> 0 and gamma ->
+infinity as for attention alone; derived from A7 by exact differentiation.
 
-``centred`` replaces the probabilities 1/V that an untrained model predicts by the label frequencies
-of the training set. That is what cross-entropy does by itself if the model has an output bias set
-to the logarithm of those frequencies.
+``centred`` replaces the untrained model's probabilities 1/V by the label frequencies of the
+training set. An output bias equal to the logarithm of these frequencies has the same effect.
 """
 
 import math
@@ -38,12 +37,12 @@ class Layer:
         return self.weights.shape[1]
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:
-        """``phi(W h) / sqrt(m)`` of inputs (R, n, d): (R, n, m)."""
+        """Features ``phi(W h) / sqrt(m)`` of inputs (R, n, d): (R, n, m)."""
         values = activation(self.activation).value(inputs @ self.weights.mT)
         return values.div_(math.sqrt(self.width))
 
     def __getitem__(self, which: slice) -> "Layer":
-        """The layers of the replicates ``which``, nothing copied."""
+        """Select the layers of the replicates ``which``, without copies."""
         return Layer(weights=self.weights[which], activation=self.activation)
 
 
@@ -56,7 +55,7 @@ def draw_layer(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Layer:
-    """Draw one layer from each generator.
+    """Draw a layer from each generator.
 
     Raises ValueError: ``width`` is below 1.
     """
@@ -76,7 +75,7 @@ def draw(
     dtype: torch.dtype = torch.float64,
     **setting: Any,
 ) -> tuple[Batch, Layer]:
-    """Draw one training set and one layer from each generator.
+    """Draw a training set and a layer from each generator.
 
     ``setting``, and errors: as for `sampling.draw`.
     """
@@ -88,7 +87,7 @@ def draw(
 
 
 def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores:
-    r"""The attention scores after step 2, ``W_KQ / (gamma eta)`` applied to the query.
+    r"""Attention scores after step 2, from ``W_KQ / (gamma eta)`` times the query.
 
     .. math:: w = \frac1{NL} \sum_{i,j} \kappa_{ij} (v_{ij} - \bar h_i)^\top r_i, \qquad
         r_i = \frac{1}{\sqrt m} W^\top \Big[\phi'(W \bar h_i) \odot
@@ -102,7 +101,7 @@ def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores
 
 
 def value_memory(batch: Batch, layer: Layer, *, centred: bool = False) -> torch.Tensor:
-    """``V_m / eta`` after step 1: (R, d, m)."""
+    """Value matrix ``V_m / eta`` after step 1: (R, d, m)."""
     memories = []
     for r in _groups(batch, layer):
         tiles = _first_step(batch[r], layer[r], _mean_values(batch[r]), centred)
@@ -113,7 +112,7 @@ def value_memory(batch: Batch, layer: Layer, *, centred: bool = False) -> torch.
 def trained_memory(
     batch: Batch, layer: Layer, attended: Attended, *, centred: bool = False
 ) -> torch.Tensor:
-    r"""``V_m / gamma`` after step 3: (R, d, m), the attended values stored, right or wrong.
+    r"""Value matrix ``V_m / gamma`` after step 3, (R, d, m), with attended values, right or wrong.
 
     .. math:: \frac1N \sum_i U \delta_{k_i} \phi(W a_i)^\top / \sqrt m
     """
@@ -129,7 +128,7 @@ def trained_memory(
 
 
 def localised_memory(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:
-    """``V_m / gamma`` after step 3 at perfect localisation in training: (R, d, m)."""
+    """Value matrix ``V_m / gamma`` after step 3, trained at perfect localisation: (R, d, m)."""
     return _stored(facts, layer.features(facts.informative_values), centred)
 
 
@@ -144,7 +143,7 @@ def recalled(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tens
 
 
 def _stored(facts: Facts, features: torch.Tensor, centred: bool) -> torch.Tensor:
-    """The memory (R, d, m) of the features (R, V, m) of every token."""
+    """Memory (R, d, m) of all tokens, from their features (R, V, m)."""
     shares = facts.counts / facts.counts.sum(1, keepdim=True)
     by_label = torch.zeros_like(shares).scatter(1, facts.permutation, shares)
     mean = (by_label[:, None] @ facts.u) if centred else facts.u.mean(1, keepdim=True)
@@ -164,7 +163,7 @@ def recall_accuracy(facts: Facts, layer: Layer, *, centred: bool = False) -> tor
 
 
 def _groups(batch: Batch, layer: Layer) -> Iterator[slice]:
-    """Replicates whose features of every sequence fit a tile together."""
+    """Slices of replicates whose features of all sequences fit a tile together."""
     return groups(batch.replicates, batch.samples * layer.width, batch.z)
 
 
@@ -199,7 +198,7 @@ def _scores(batch: Batch, layer: Layer, centred: bool) -> Scores:
 
 
 def _rows(numbers: torch.Tensor, size: int) -> torch.Tensor:
-    """Numbers of each replicate (R, ...), below ``size``, as rows of all replicates' tables."""
+    """Convert indices (R, ...) below ``size`` to rows of all replicates' concatenated tables."""
     first = size * torch.arange(len(numbers), device=numbers.device)
     return numbers + first.view(-1, *(1 for _ in numbers.shape[1:]))
 
@@ -216,10 +215,10 @@ def _mean_values(batch: Batch) -> torch.Tensor:
 def _first_step(
     batch: Batch, layer: Layer, means: torch.Tensor, centred: bool
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Step 1, a tile of neurons at a time, which need nothing of one another.
+    """Take step 1, a tile of neurons at a time; neurons are independent.
 
-    For each tile of k neurons: its weights (R, k, d), the residuals (R, V, d), what the neurons see
-    of the mean values (R, N, k), and their columns of ``V_m / eta``, (R, d, k).
+    Yields for each tile of k neurons: weights (R, k, d), residuals (R, V, d), pre-activations of
+    the mean values (R, N, k), and columns of ``V_m / eta``, (R, d, k).
     """
     counts = _label_counts(batch)
     order, ends = (
@@ -236,13 +235,13 @@ def _first_step(
 
 
 def _label_counts(batch: Batch) -> torch.Tensor:
-    """Sequences of each label: (R, V) int64."""
+    """Number of sequences of each label: (R, V) int64."""
     none = torch.zeros_like(batch.permutation)
     return none.scatter_add_(1, batch.labels, torch.ones_like(batch.labels))
 
 
 def _residuals(u: torch.Tensor, counts: torch.Tensor, centred: bool) -> torch.Tensor:
-    """Rows ``U delta_k``, delta_k = e_k less the predicted probabilities: (R, V, d)."""
+    """Rows ``U delta_k``, where delta_k is e_k minus the predicted probabilities: (R, V, d)."""
     if centred:
         shares = counts.to(u.dtype) / counts.sum(1, keepdim=True)
         return u - shares[:, None] @ u

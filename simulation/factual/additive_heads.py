@@ -1,4 +1,4 @@
-"""Whether codes exist that store facts additively, by linear programming."""
+"""Linear programmes that decide whether codes exist that store facts additively."""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ Floats = npt.NDArray[np.float64]
 def subject_code_exists(
     rng: np.random.Generator, *, relations: int, answers: int, dim: int
 ) -> bool:
-    """Whether some code prefers a given answer in each of R blocks of D Gaussian embeddings.
+    """Whether a code exists that prefers a given answer in each of R blocks of D embeddings.
 
     >>> subject_code_exists(np.random.default_rng(0), relations=4, answers=3, dim=12)
     True
@@ -26,7 +26,7 @@ def subject_code_exists(
 def relation_code_exists(
     rng: np.random.Generator, *, relations: int, answers: int, dim: int
 ) -> bool:
-    """Whether some code puts the first of R blocks of D Gaussian embeddings above all others.
+    """Whether a code exists that puts the first of R blocks of D embeddings above all others.
 
     >>> relation_code_exists(np.random.default_rng(0), relations=2, answers=2, dim=4)
     True
@@ -47,9 +47,9 @@ def _gaussian(rng: np.random.Generator, relations: int, answers: int, dim: int) 
 
 
 def _feasible(rows: Floats) -> bool:
-    """Whether some y has rows @ y > 0.
+    """Whether a vector y exists with rows @ y > 0.
 
-    Maximises the least product over a box, a programme that always has a solution.
+    The linear programme maximises the least product over a box, and always has a solution.
     """
     count, size = rows.shape
     result = optimize.linprog(

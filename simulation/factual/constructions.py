@@ -1,14 +1,14 @@
 r"""Explicit weights of a one-layer transformer that store facts (paper B, statements B4 and B5).
 
-Softmax attention with H heads, queried by EOS; in some constructions an MLP with cosine features
-follows. No layer is trained and nothing is idealised:
+The model is softmax attention with H heads, with EOS as the query. In some constructions an MLP
+with cosine features follows. No layer is trained or idealised:
 
     x = sum_h O_h V_h sum_t softmax_t((Q_h e_EOS) . (K_h e_t) / sqrt(d_h)) e_t,
     F(x) = V^T sigma(W x + b).
 
-Each head looks after a group of tokens, either subjects or relations. On the span of its group's
-embeddings and the EOS embedding it computes with the dual basis. So a head whose token is in the
-prompt outputs that token's code, and any other head attends to EOS and outputs nothing.
+Each head has a group of tokens, either subjects or relations, and uses the dual basis in the span
+of its group's embeddings and the EOS embedding. So a head whose token is in the prompt outputs that
+token's code, and any other head attends to EOS and outputs zero.
 """
 
 import math
@@ -28,7 +28,7 @@ MARGIN, SCALE = 0.85, 100.0
 
 @dataclass(frozen=True, kw_only=True)
 class Attention:
-    """Weights of H heads of dimension d_h, of B replicates.
+    """Weights of H heads of dimension d_h, for B replicates.
 
     ``query``, ``key``, ``value``: (B, H, d_h, d).  ``output``: (B, H, d, d_h).
     """
@@ -40,20 +40,20 @@ class Attention:
 
     @property
     def parameters(self) -> int:
-        """4 H d_h d."""
+        """Number of parameters, 4 H d_h d."""
         return 4 * self.value[0].numel()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mlp:
-    """``inner``: (B, m, d).  ``bias``: (B, 1, m).  ``outer``: (B, m, d)."""
+    """MLP weights. ``inner``: (B, m, d).  ``bias``: (B, 1, m).  ``outer``: (B, m, d)."""
 
     inner: torch.Tensor
     bias: torch.Tensor
     outer: torch.Tensor
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:
-        """(B, ..., m) values of the hidden units."""
+        """Values of the hidden units: (B, ..., m)."""
         return (inputs @ self.inner.mT + self.bias).cos_().mul_(math.sqrt(2))
 
     def __call__(self, inputs: torch.Tensor) -> torch.Tensor:
@@ -61,10 +61,10 @@ class Mlp:
 
 
 def attend(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
-    """(B, prompts, d) outputs of the attention layer at EOS.
+    """Output of the attention layer at EOS: (B, prompts, d).
 
-    Scores and values depend on a token alone, so a prompt enters through how often it holds each
-    token: the softmax is exact, and costs the same for every prompt length.
+    Scores and values depend only on the token, so a prompt enters through its counts of tokens. The
+    softmax is exact, and costs the same for every prompt length.
     """
     counts, exponentials, totals = _softmax(attention, facts, prompts)
     values = torch.einsum("bhkd,bvd->bvhk", attention.value, facts.tokens)
@@ -74,7 +74,7 @@ def attend(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.T
 
 
 def focus(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
-    """(B, S, R) attention that each fact's subject receives in the head of its group."""
+    """Attention weight of each fact's subject in the head of its group: (B, S, R)."""
     _, exponentials, totals = _softmax(attention, facts, prompts)
     subjects = torch.arange(facts.subjects, device=prompts.device)
     head = subjects // ((facts.subjects + facts.relations) // exponentials.shape[1])
@@ -83,7 +83,7 @@ def focus(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Te
 
 
 def token_scores(attention: Attention, facts: Facts) -> torch.Tensor:
-    """(B, H, V) attention scores of all tokens."""
+    """Attention scores of all tokens: (B, H, V)."""
     queries = torch.einsum("bhkd,bd->bhk", attention.query, facts.tokens[:, -1])
     keys = torch.einsum("bhkd,bvd->bhvk", attention.key, facts.tokens)
     return torch.einsum("bhvk,bhk->bhv", keys, queries) / math.sqrt(queries.shape[2])
@@ -92,7 +92,7 @@ def token_scores(attention: Attention, facts: Facts) -> torch.Tensor:
 def _softmax(
     attention: Attention, facts: Facts, prompts: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Counts of tokens in prompts (B, P, V); exp(score) (B, H, V); the softmax's sums (B, P, H)."""
+    """Prompts' token counts (B, P, V); exp(score) (B, H, V); softmax denominators (B, P, H)."""
     scores = token_scores(attention, facts)
     exponentials = (scores - scores.amax(2, keepdim=True)).exp()
     counts = scores.new_zeros(*prompts.shape[:2], facts.vocab_size)
@@ -103,14 +103,15 @@ def _softmax(
 def attention_only(
     facts: Facts, *, head_dim: int, margin: float = MARGIN, scale: float = SCALE
 ) -> Attention:
-    r"""Heads whose codes are the answers' logits themselves: no MLP is needed.
+    r"""Make heads whose codes give the answers' logits directly: no MLP is needed.
 
-    The code of subject s is the least vector y_s with logit 1 at all of its R answers. The code of
-    relation r is the least vector with logit 1 at the D answers of its block. Their sum has logit 2
-    at the answer alone. A head holds ``head_dim`` tokens, so that H d_h = S + R.
+    The code of subject s is the shortest vector y_s with logit 1 at all of its R answers. The code
+    of relation r is the shortest vector with logit 1 at the D answers of its block. Among these
+    answers, the sum has logit 2 only at the fact's answer. A head has ``head_dim`` tokens, so that
+    H d_h = S + R.
 
-    ``head_dim``: d_h, tokens of a group.  ``scale``: beta, their score.  ``margin``: tau, the score
-    of EOS relative to that.
+    ``head_dim``: d_h, tokens of a group.  ``scale``: beta, the score of these tokens.  ``margin``:
+    tau, the score of EOS over beta.
 
     Raises ValueError: ``head_dim`` does not divide S and R, or d is too small for a dual basis.
 
@@ -133,7 +134,7 @@ def attention_only(
 def attention_mlp(
     streams: Streams, facts: Facts, *, head_dim: int, width: int
 ) -> tuple[Attention, Mlp]:
-    """Heads whose codes only name subject and relation; the MLP stores the facts.
+    """Make heads whose codes only name subject and relation, and an MLP that stores the facts.
 
     ``head_dim``, and errors: as for `attention_only`.  ``width``: hidden units m.
     """
@@ -146,10 +147,10 @@ def attention_mlp(
 def compressed_values(
     streams: Streams, facts: Facts, *, group: int, head_dim: int, width: int
 ) -> tuple[Attention, Mlp]:
-    """Fewer value dimensions than tokens: heads of dimension d_h for groups of more tokens.
+    """Make heads of dimension d_h for groups of more than d_h tokens, and an MLP.
 
-    A group's tokens get random unit codes in d_h dimensions, which the output matrices carry to
-    orthogonal subspaces; the MLP separates the codes although they overlap.
+    A group's tokens get random unit codes in d_h dimensions, and output matrices map groups to
+    orthogonal subspaces. The MLP separates the codes although they overlap.
 
     ``group``: tokens of a group; must divide S and R.  ``head_dim``: d_h.  ``width``: m.
 
@@ -184,7 +185,7 @@ def compressed_values(
 
 
 def cosines(streams: Streams, dim: int, width: int) -> Mlp:
-    """Random cosine features, m of them, whose outer weights are not yet written.
+    """Draw an MLP of m random cosine features, without outer weights.
 
     Raises ValueError for no hidden units.
     """
@@ -196,9 +197,10 @@ def cosines(streams: Streams, dim: int, width: int) -> Mlp:
 
 
 def hebbian_mlp(facts: Facts, codes: torch.Tensor, blank: Mlp) -> Mlp:
-    """An MLP that maps the sum of a subject's and a relation's code to the fact's answer.
+    """Make an MLP that maps the sum of a subject's and a relation's code to the fact's answer.
 
-    Its outer weights are the plain sum of features times answers. ``codes``: (B, S + R, d).
+    The outer weights are the sum of outer products of features and answers. ``codes``: (B, S + R,
+    d).
     """
     inputs = codes[:, : facts.subjects, None] + codes[:, None, facts.subjects :]
     features = blank.features(inputs.flatten(1, 2))
@@ -209,14 +211,14 @@ def hebbian_mlp(facts: Facts, codes: torch.Tensor, blank: Mlp) -> Mlp:
 def recalled(
     facts: Facts, prompts: torch.Tensor, attention: Attention, mlp: Mlp | None = None
 ) -> torch.Tensor:
-    """(B, S, R) whether the weights recall each fact, from its prompt."""
+    """Whether the weights recall each fact, from its prompt: (B, S, R)."""
     outputs = attend(attention, facts, prompts)
     logits = (mlp(outputs) if mlp else outputs) @ facts.outputs.mT
     return logits.argmax(2).view_as(facts.answers) == facts.answers
 
 
 def _duals(rows: torch.Tensor) -> torch.Tensor:
-    """The dual basis of the (..., n, d) rows in their span."""
+    """Dual basis of rows (..., n, d), in their span."""
     if rows.shape[-2] > rows.shape[-1]:
         raise ValueError(
             f"{rows.shape[-2]} vectors in {rows.shape[-1]} dimensions have no dual basis: raise dim"
@@ -226,7 +228,7 @@ def _duals(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _keys(facts: Facts, group: int, margin: float = MARGIN) -> tuple[torch.Tensor, torch.Tensor]:
-    """Dual bases (B, H, group + 1, d) of groups with EOS last, and key vectors (B, H, d)."""
+    """Dual bases (B, H, group + 1, d) of groups, EOS last, and key vectors (B, H, d)."""
     if facts.subjects % group or facts.relations % group:
         raise ValueError(
             f"groups of {group} do not divide {facts.subjects} subjects and "
@@ -247,7 +249,7 @@ def _heads(
     margin: float = MARGIN,
     scale: float = SCALE,
 ) -> Attention:
-    """One value dimension per token of a group."""
+    """Make heads with a value dimension for each token of a group."""
     duals, key = _keys(facts, head_dim, margin)
     output = codes.view(len(codes), -1, head_dim, facts.dim).mT
     return _assemble(facts, key, duals[:, :, :head_dim], output, scale)
@@ -256,7 +258,7 @@ def _heads(
 def _assemble(
     facts: Facts, key: torch.Tensor, value: torch.Tensor, output: torch.Tensor, scale: float = SCALE
 ) -> Attention:
-    """Keys of rank one: all scores come from the first of the d_h dimensions."""
+    """Assemble attention with keys of rank one: scores use only the first of d_h dimensions."""
     query, keys = torch.zeros_like(value), torch.zeros_like(value)
     query[:, :, 0] = scale * math.sqrt(value.shape[2]) * facts.tokens[:, -1:]
     keys[:, :, 0] = key

@@ -1,15 +1,17 @@
-r"""A small language model on synthetic biographies, and the bits that its weights hold.
+r"""A small language model of synthetic biographies, and the bits that its weights store.
 
-Data, of the published form (Allen-Zhu and Li, arXiv 2404.05405, in small). Each of N people has a
-name of three words and six attributes: birth date, birth city, university, major, employer, and the
-employer's city, which follows from the employer. A biography is the name and six sentences in
-random order, each in one of three wordings; it is written again whenever it is shown.
+Data are a small version of the published form (Allen-Zhu and Li, arXiv 2404.05405). Each of N
+people has a name of three words and six attributes: birth date, birth city, university, major,
+employer, and the employer's city, which follows from the employer. A biography is the name and six
+sentences in random order, each in one of three wordings, drawn again at each exposure.
 
-Model. Two pre-norm layers of causal softmax attention in four heads and of a GELU network of four
-times the width, learned positions, tied embeddings; AdamW under a cosine schedule.
+The model has two pre-norm layers, each of causal softmax attention with four heads and a GELU
+network of four times the width, with learned positions and tied embeddings. It is trained by AdamW
+with a cosine schedule.
 
-Bits, by the published estimator. With N_0 possible names and S_0 possible sets of attributes, and
-p_1, p_2 the model's mean loss, in nats, of a person's name and of all value tokens together,
+The published estimator gives the bits. With N_0 possible names, S_0 possible sets of attributes,
+and p_1, p_2 the model's mean loss, in nats, on a person's name and on all value tokens together, it
+is
 
 .. math:: N\log_2\frac{N_0}{e^{p_1}} + N\log_2\frac{S_0}{e^{p_2}} .
 """
@@ -76,8 +78,9 @@ class LanguageModel(nn.Module):
 
 
 def people(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Tokens of names and values, (count, 11): different names, uniform values, an employer in one
-    city.
+    """Draw people as tokens of names and values, (count, 11).
+
+    Names are different, values are uniform, and an employer is in one city.
 
     Raises ValueError for fewer than 1 or more than half of all names.
     """
@@ -92,8 +95,10 @@ def people(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def biographies(rng: np.random.Generator, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A biography of each row of ``table``, padded: tokens, and what each is, both (N, T): 1 a
-    name, 2 a value, 0 any other word, -1 none."""
+    """Write a padded biography of each row of ``table``: tokens and their kinds, both (N, T).
+
+    Kinds are 1 for a name, 2 for a value, 0 for any other word, and -1 for padding.
+    """
     tokens = np.full((len(table), _LENGTH), _PAD)
     kinds = np.full(tokens.shape, -1)
     ends = np.cumsum([len(NAMES), *map(len, VALUES)])
@@ -111,7 +116,7 @@ def biographies(rng: np.random.Generator, table: np.ndarray) -> tuple[np.ndarray
 
 
 def losses(model: nn.Module, tokens: Tensor, kinds: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The mean loss of a token, and of a person's name and values in all, nats."""
+    """Mean loss, in nats, of a token, of a person's whole name, and of all of a person's values."""
     logits, after = model(tokens[:, :-1]), kinds[:, 1:]
     each = cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
     each = each.view(after.shape)
@@ -128,13 +133,14 @@ def bits_per_weight(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float32,
 ) -> dict[str, Tensor]:
-    """Measure what a model of each generator stores of ``people_count`` people, each shown
-    ``exposures`` times.
+    """Measure the bits that models, one per generator, store of ``people_count`` people.
+
+    Each person is shown ``exposures`` times.
 
     ``bits`` per weight follow the published estimator, and ``held`` is the share of the attributes'
     bits, both (R,).
 
-    Raises ValueError for sizes that make no model, and as `people`.
+    Raises ValueError for impossible sizes of a model, and as `people`.
     """
     if width < HEADS or width % HEADS or exposures < 1:
         raise ValueError(f"width {width} must be a multiple of {HEADS}, and exposures at least 1")

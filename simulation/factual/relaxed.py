@@ -1,11 +1,10 @@
 """Factual recall with one assumption relaxed: attention, data, optimiser, embeddings or weights.
 
-In sequential learning prompts are counts of tokens, as in
-:mod:`simulation.factual.sequential_learning`, whose task and losses these are; gradients are by
-automatic differentiation. The tokens are in the same order: S subjects, R relations, EOS, and one
-row for all noise tokens, which start equal and see the same mean gradient. That row represents N_0
-tokens, each of which is in a prompt as often as it is on average, so that it moves by 1/N_0 of its
-own gradient.
+Sequential learning has the task, losses and prompts (counts of tokens) of
+:mod:`simulation.factual.sequential_learning`; gradients are by automatic differentiation. The
+tokens are in the same order: S subjects, R relations, EOS, and one row for all noise tokens, which
+start equal and see the same mean gradient. That row represents N_0 tokens, each with its mean count
+in a prompt, so that the row moves by 1/N_0 of its gradient.
 """
 
 import copy
@@ -35,27 +34,27 @@ def linear(parts: Parts, counts: Tensor) -> Tensor:
 
 
 def softmax(parts: Parts, counts: Tensor) -> Tensor:
-    """Softmax attention: the weights are scores."""
+    """Softmax attention, with the weights as scores."""
     weights = counts * parts["attention"].exp()[:, None]
     return weights @ parts["values"] / weights.sum(2, keepdim=True)
 
 
 def two_layers(parts: Parts, counts: Tensor) -> Tensor:
-    """Use the output of a first layer of linear attention as the query of the second."""
+    """Two layers of linear attention: the output of the first is the query of the second."""
     query = (counts * parts["attention"][:, None]) @ parts["keys"]
     return (counts * query) @ parts["values"]
 
 
 def embedded(parts: Parts, counts: Tensor) -> Tensor:
-    """Linear attention to learned embeddings, from which weight and value of a token are read."""
+    """Linear attention with learned embeddings, which determine a token's weight and value."""
     weights = parts["embeddings"] @ parts["attention"][:, :, None]
     return (counts * weights.mT) @ (parts["embeddings"] @ parts["values"])
 
 
 def start(task: FactPrompts, model: Logits, scale: float) -> Parts:
-    """Attention weights, keys, of this scale and values of zero: nothing is drawn.
+    """Initial parts: attention weights (keys) of this scale, values of zero, nothing random.
 
-    Softmax attention starts at equal scores, learned embeddings at one-hot ones.
+    Softmax attention starts with equal scores, learned embeddings start one-hot.
     """
     tokens, like = task.subjects + task.relations + 2, task.target
     weights = like.new_full((task.replicates, tokens), 0.0 if model is softmax else scale)
@@ -81,7 +80,7 @@ def all_pairs(task: FactPrompts) -> Tensor:
 
 
 def noisy_pairs(task: FactPrompts, rngs: Rngs, prompts: int) -> Tensor:
-    """Counts (B, S R prompts, tokens) where every noise token is a subject drawn at random.
+    """Counts (B, S R prompts, tokens) of prompts whose noise tokens are random subjects.
 
     Each pair has ``prompts`` prompts, one after the other.
     """
@@ -95,13 +94,13 @@ def noisy_pairs(task: FactPrompts, rngs: Rngs, prompts: int) -> Tensor:
 
 
 def zipf(task: FactPrompts, exponent: float) -> Tensor:
-    """Frequencies (S R,) of pairs: of subjects i^-exponent, of relations equal."""
+    """Frequencies (S R,) of pairs: subjects have i^-exponent, relations are equally frequent."""
     subjects = torch.arange(1, task.subjects + 1).to(task.target) ** -exponent
     return (subjects / subjects.sum() / task.relations).repeat_interleave(task.relations)
 
 
 def answers_shared(task: FactPrompts, rngs: Rngs) -> FactPrompts:
-    """The task with answers drawn again, uniform among the same D for all relations."""
+    """Draw the answers again, uniformly from the same D answers for all relations."""
     shape, answers = task.dictionary.shape[1:], task.target.shape[3] // task.relations
     found = copy.copy(task)
     found.dictionary = Streams.like(rngs, task.target).integers(answers, *shape)
@@ -111,7 +110,7 @@ def answers_shared(task: FactPrompts, rngs: Rngs) -> FactPrompts:
 
 
 def overlapping(facts: Facts, streams: Streams, overlap: float) -> Facts:
-    """The facts with embeddings that have a common component: of this mean product, of norm 1."""
+    """Give the facts' unit embeddings a common component, with this mean inner product."""
     with streams.together():
         common = [unit_vectors(streams, 1, facts.dim) for _ in range(2)]
 
@@ -125,7 +124,7 @@ def overlapping(facts: Facts, streams: Streams, overlap: float) -> Facts:
 
 
 def quantised(attention: Attention, bits: int) -> Attention:
-    """Weights rounded to 2^bits - 1 evenly spaced values, zero among them, tensor by tensor."""
+    """Round the weights, tensor by tensor, to 2^bits - 1 evenly spaced values, including zero."""
     levels = 2 ** (bits - 1) - 1
 
     def rounded(weights: Tensor) -> Tensor:
@@ -149,19 +148,19 @@ def descended(
     decay: float = 0.0,
     frequencies: Tensor | None = None,
 ) -> Losses:
-    """Losses, (steps + 1, B), along full-batch descent until all totals are seen below ``until``.
+    """Losses, (steps + 1, B), along full-batch descent, until all totals are below ``until``.
 
     Args:
         task: the facts.
-        model: the logits.
-        parts: where it starts.
+        model: function that gives the logits.
+        parts: initial parameters.
         counts: of the prompts, equally many for each pair.
-        rate: learning rate; gradient descent's steps are of the flow's time.
-        until: total loss, in nats, at which it stops.
-        most: steps at which it stops at the latest.
+        rate: learning rate; for gradient descent it is the time of the flow per step.
+        until: total loss, in nats, at which descent stops.
+        most: largest number of steps.
         optimiser: "gradient" or "adam".
         decay: weight decay, per unit of the rate.
-        frequencies: of the pairs, (S R,); equal if None. The losses have the same.
+        frequencies: of the pairs, (S R,), in gradient and losses; equal if None.
 
     Raises ValueError: the optimiser is unknown.
     """
@@ -201,7 +200,7 @@ def descended(
 
 
 def _share_of_noise(task: FactPrompts, name: str, part: Tensor) -> Tensor:
-    """1/N_0 where a part belongs to the row of noise tokens, else 1; for one replicate."""
+    """Factors for one replicate: 1/N_0 in the row of noise tokens, else 1."""
     share = torch.ones_like(part[:1])
     if part.shape[1] == task.subjects + task.relations + 2:
         share[:, -1] /= task.noise

@@ -1,10 +1,10 @@
 """Gradient flow and minibatch SGD on facts, with one-hot tokens and linear attention.
 
 A prompt holds a subject, a relation, noise tokens and EOS, the query; logits are the sum over its
-tokens of attention weight times value. Noise tokens start equal and see the same mean gradient: one
-row represents all of them, and its weight counts in a prompt as often as there are noise tokens. In
-SGD, therefore, noise tokens learn from their mean count instead of each prompt's own; tests/unit
-holds this against SGD on whole prompts.
+tokens of attention weight times value. Noise tokens start equal and have the same mean gradient.
+One row represents all of them, and its count in a prompt is the number of noise tokens. In SGD
+noise tokens therefore learn from mean counts instead of counts in each prompt; tests/unit compares
+this with SGD on whole prompts.
 
 Tensors have the shape (replicates, tokens) or (replicates, tokens, answers), the tokens in the
 order: S subjects, R relations, EOS, noise.
@@ -27,7 +27,7 @@ Integers = npt.NDArray[np.int64]
 def product_dictionary(subjects: int, relations: int, answers: int) -> Integers:
     """Answers (S, R): the answer to subject s and relation r is floor(D s / S) + D r.
 
-    The published dictionary: a product of relation and of a kind of subject.
+    This is the published dictionary, a product of the relation and a kind of subject.
 
     >>> product_dictionary(4, 3, 2).tolist()
     [[0, 2, 4], [0, 2, 4], [1, 3, 5], [1, 3, 5]]
@@ -60,7 +60,7 @@ class Weights:
     values: torch.Tensor
 
     def moved(self, gradient: "Weights", step: float) -> "Weights":
-        """The weights after a step along the gradient."""
+        """Weights after a step along the gradient."""
         return Weights(
             attention=self.attention + step * gradient.attention,
             values=self.values + step * gradient.values,
@@ -68,7 +68,7 @@ class Weights:
 
     @property
     def imbalance(self) -> torch.Tensor:
-        """(B, tokens): square attention weight less square norm of the values."""
+        """Squared attention weight minus squared norm of the values: (B, tokens)."""
         return self.attention**2 - self.values.square().sum(2)
 
 
@@ -76,7 +76,7 @@ class Weights:
 class Losses:
     """Population cross-entropies in nats, (B,) or, over time, (steps + 1, B).
 
-    ``relation``: of the block of the answer.  ``subject``: of the answer given its block.
+    ``relation``: loss of the answer's block.  ``subject``: loss of the answer given its block.
     """
 
     relation: torch.Tensor
@@ -94,7 +94,7 @@ class FactPrompts:
         dictionaries: (B, S, R) answers; relation r has those from D r to D r + D - 1.
         answers: D.
         length: tokens of a prompt, with subject, relation and EOS.
-        noise: how many different noise tokens there are.
+        noise: number of different noise tokens.
     """
 
     def __init__(
@@ -125,21 +125,23 @@ class FactPrompts:
         return self.dictionary.shape[0]
 
     def start(self, attention: float, shift: torch.Tensor | float = 0.0) -> Weights:
-        """All attention weights equal to ``attention``, all values of a token to its ``shift``,
-        broadcast to (B, tokens, answers)."""
+        """Initial weights: attention is ``attention``, a token's values are its ``shift``.
+
+        Both are broadcast to (B, tokens, answers).
+        """
         tokens = self.subjects + self.relations + 2
         values = self.target.new_zeros(self.replicates, tokens, self.target.shape[3]) + shift
         return Weights(attention=torch.full_like(values[..., 0], attention), values=values)
 
     def logits(self, weights: Weights) -> torch.Tensor:
-        """(B, S, R, answers): of each answer to a prompt with each subject and relation."""
+        """Logits of each answer to a prompt with each subject and relation: (B, S, R, answers)."""
         scores = weights.attention[..., None] * weights.values
         s, r = self.subjects, self.relations
         background = scores[:, s + r] + self.noise_count * scores[:, s + r + 1]
         return scores[:, :s, None] + (scores[:, s : s + r] + background[:, None])[:, None]
 
     def losses(self, weights: Weights) -> Losses:
-        """The population loss, in its two parts."""
+        """Population loss, in its two parts."""
         p = self.logits(weights).softmax(3)
         blocks = p.view(*p.shape[:3], self.relations, self.answers).sum(4)
         relation = -blocks.diagonal(dim1=2, dim2=3).log().mean((1, 2))
@@ -161,8 +163,10 @@ class FactPrompts:
 
 
 def distances(task: FactPrompts, weights: Weights) -> dict[str, torch.Tensor]:
-    """Mean total-variation distances, (B,), of the model's prediction from what is known to one
-    who has the "relation" alone, the "subject" alone, "nothing", or the "fact"."""
+    """Mean total-variation distances, (B,), of the model's prediction from four reference laws.
+
+    They are the answer's law given the "relation", the "subject", "nothing", or the "fact".
+    """
     predicted, target = task.logits(weights).softmax(3), task.target
     known = {
         "relation": target.mean(1, keepdim=True),
@@ -174,12 +178,12 @@ def distances(task: FactPrompts, weights: Weights) -> dict[str, torch.Tensor]:
 
 
 def growth_rates(before: Weights, after: Weights, duration: float) -> torch.Tensor:
-    """(B, tokens): the rate at which attention grew if it grew as a hyperbolic cosine."""
+    """Growth rate of each token's attention, (B, tokens), if it grew as a hyperbolic cosine."""
     return torch.arccosh(after.attention / before.attention) / duration
 
 
 def flow(task: FactPrompts, weights: Weights, *, duration: float, steps: int) -> Iterator[Weights]:
-    """Gradient flow by the classical Runge-Kutta method: the weights after each step.
+    """Follow gradient flow by the classical Runge-Kutta method: the weights after each step.
 
     With a step of h the early growth at rate lambda has relative error (lambda h)^4 / 120.
     """
@@ -197,13 +201,13 @@ def flow(task: FactPrompts, weights: Weights, *, duration: float, steps: int) ->
 def losses_along(
     task: FactPrompts, start: Weights, path: Iterable[Weights], *, every: int = 1
 ) -> Losses:
-    """The losses at the start of a path and at every ``every``-th step, (looks, B)."""
+    """Losses at the start of a path and at every ``every``-th step: (points, B)."""
     looks = itertools.islice(itertools.chain([start], path), 0, None, every)
     return stacked(map(task.losses, looks))
 
 
 def stacked(path: Iterable[Losses]) -> Losses:
-    """The losses of all points of a path, one row a point."""
+    """Stack the losses of all points of a path, one row per point."""
     relation, subject = zip(*((point.relation, point.subject) for point in path), strict=True)
     return Losses(relation=torch.stack(relation), subject=torch.stack(subject))
 
@@ -217,10 +221,9 @@ def sgd(
     batch: int,
     steps: int,
 ) -> Iterator[Weights]:
-    """Stochastic gradient descent on fresh prompts: the weights after each step.
+    """Run stochastic gradient descent on fresh prompts: the weights after each step.
 
-    Subject and relation of a prompt are uniform; a batch enters through how often it shows each
-    pair.
+    Subject and relation of a prompt are uniform; a batch enters through its counts of pairs.
     """
     pairs = task.subjects * task.relations
     shape = (task.replicates, task.subjects, task.relations, 1)
@@ -235,7 +238,7 @@ def sgd(
 
 
 def open_entropy(task: FactPrompts) -> torch.Tensor:
-    """(B,): mean entropy, in nats, of a relation's answers over its subjects.
+    """Mean entropy (B,), in nats, of a relation's answers over its subjects.
 
     >>> open_entropy(FactPrompts([product_dictionary(4, 3, 2)], answers=2)).exp().tolist()
     [2.0]
@@ -245,9 +248,9 @@ def open_entropy(task: FactPrompts) -> torch.Tensor:
 
 
 def half_step(path: torch.Tensor) -> torch.Tensor:
-    """(B,): the step, interpolated linearly, at which half of a loss, (steps + 1, B), is gone.
+    """Step (B,), interpolated linearly, at which half of a loss, (steps + 1, B), is gone.
 
-    Raises ValueError if one never halves.
+    Raises ValueError if a loss never falls to half.
     """
     level = path[0] / 2
     below = path < level
@@ -259,7 +262,7 @@ def half_step(path: torch.Tensor) -> torch.Tensor:
 
 
 def flattest(losses: Losses) -> torch.Tensor:
-    """(B,): the loss where it falls least per logarithm of time, between the two half times."""
+    """Loss (B,) where it falls least per logarithm of time, between the two half times."""
     total = losses.total
     halves = torch.stack([half_step(losses.relation), half_step(losses.subject)])
     steps = torch.arange(1, total.shape[0] - 1, device=total.device)[:, None]

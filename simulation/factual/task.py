@@ -1,4 +1,4 @@
-"""The factual recall task: prompts that hide a subject and a relation among noise tokens.
+"""Factual recall task: prompts that hide a subject and a relation among noise tokens.
 
 Fact ``(s, r)`` has the answer ``a*(s, r)``, uniform in block r of R disjoint blocks of D answers
 (paper B, statement B3).  A prompt holds the subject, the relation and noise tokens in random order,
@@ -16,7 +16,7 @@ from simulation.streams import Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """The facts and the embeddings of B replicates.
+    """Facts and embeddings of B replicates.
 
     ``answers``: (B, S, R) int64.  ``tokens``: (B, V, d) unit input embeddings.  ``outputs``:
     (B, R D, d) unit output embeddings.
@@ -86,9 +86,9 @@ def draw(
 
 
 def prompts(streams: Streams, facts: Facts, *, length: int) -> torch.Tensor:
-    """One prompt per fact, (B, S R, T) token numbers.
+    """Draw a prompt for each fact: (B, S R, T) token numbers.
 
-    Raises ValueError: there is no room for subject, relation and EOS.
+    Raises ValueError: prompts are too short for subject, relation and EOS.
 
     >>> import numpy as np
     >>> streams = Streams([np.random.default_rng(0)])
@@ -117,7 +117,7 @@ def prompts(streams: Streams, facts: Facts, *, length: int) -> torch.Tensor:
 
 
 def recovered(facts: Facts, tokens: torch.Tensor) -> torch.Tensor:
-    """Answers (B, S R) read off prompts by looking up which subject and relation they hold."""
+    """Look up the answers, (B, S R), of the subjects and relations in prompts."""
     subject = torch.where(tokens < facts.subjects, tokens, 0).sum(2)
     is_relation = (tokens >= facts.subjects) & (tokens < facts.subjects + facts.relations)
     relation = torch.where(is_relation, tokens - facts.subjects, 0).sum(2)

@@ -1,8 +1,9 @@
-r"""A one-layer transformer trained on factual recall, many models in one batch.
+r"""Training of a batch of one-layer transformers on factual recall.
 
 Task. A prompt of T tokens ends with EOS and holds one of S subjects and one of R relations at
 random places among T - 3 uniform noise tokens. The answer a*(s, r) is drawn once, uniformly from
-the D answers of relation r. Vocabulary of S + R + N_0 + 1 tokens, N_0 = S + R noise tokens.
+the D answers of relation r. The vocabulary has S + R + N_0 + 1 tokens, N_0 = S + R of them noise
+tokens.
 
 Model. Embeddings e (input) and u (output) are frozen, N(0, I/d). The query is EOS, and
 
@@ -12,10 +13,10 @@ $$ x = \sum_h O_h^\top \sum_t \mathrm{softmax}_t\Big(\frac{e_{EOS}^\top Q_h K_h^
 
 without a residual stream around the attention and without positions.
 
-A score is a function of the token alone. With n_z the number of times that token z occurs in the
-prompt and g_{hz} = exp(score), head h returns (sum_z n_z g_hz V_h^T e_z) / (sum_z n_z g_hz). All
-heads of all prompts are one product of the counts with a matrix of V rows, and no prompt is ever
-embedded. A model that has reached its target leaves the batch.
+A score depends only on the token. If token z occurs n_z times in the prompt and g_{hz} =
+exp(score), head h returns (sum_z n_z g_hz V_h^T e_z) / (sum_z n_z g_hz). So one product of counts
+with a matrix of V rows gives all heads of all prompts, and no prompt is embedded. A model that has
+reached its target leaves the batch.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ class Sizes:
 class Trained:
     """Outcome of training, per model.
 
-    ``accuracy``: (G,) the best test accuracy at any check.  ``steps``: (G,) int64, the step of the
-    check at which the target was reached, or the number of steps taken in vain.
+    ``accuracy``: (G,), the best test accuracy at any check.  ``steps``: (G,) int64, the step at
+    which the target was reached, or the last step if it was not.
     """
 
     accuracy: Tensor
@@ -113,14 +114,14 @@ def train(
 ) -> Trained:
     """Train one model per generator with Adam on fresh prompts, and test it.
 
-    Cross-entropy, no weight decay, constant learning rate, one for all or one for each. Every
-    ``check_every`` steps the model is tested on ``test`` prompts that stay the same, and stops once
-    its accuracy is at least ``target``. Initial weights, as released: Q, K, V of variance 1/d_h and
-    O of variance 1/d, normal; W_1 of variance 1/d and W_2 of variance 1/m, normal and cut at two
-    standard deviations; b = 0.
+    The loss is the cross-entropy, without weight decay; learning rates are constant, one for all
+    models or one for each. Every ``check_every`` steps a model is tested on the same ``test``
+    prompts, and stops once its accuracy is at least ``target``. Initial weights are as released: Q,
+    K, V normal of variance 1/d_h, O normal of variance 1/d; W_1 of variance 1/d and W_2 of variance
+    1/m, normal and cut at two standard deviations; b = 0.
 
-    All draws of a model come from its own generator, on the CPU: it is the same model on every
-    device and in every company, up to rounding.
+    All draws of a model are from its own generator, on the CPU. So it is the same model, up to
+    rounding, on every device and in every batch.
 
     Raises ValueError unless there is a generator, and one rate or one for each, every number is
     positive, and ``length`` is at least 3.
@@ -171,11 +172,11 @@ def train_best(
     target: float = 0.99,
     **run: Any,
 ) -> Trained:
-    """The best of one training per learning rate, as published; ``run`` as for `train`.
+    """Train once per learning rate and take the best, as published; ``run`` as for `train`.
 
     All trainings of a model have the same facts, prompts and initial weights. A model that has
-    reached ``target`` is not trained again: no rate could make it more than right. Rates after the
-    first are trained side by side, and the first of them that reaches the target counts.
+    reached ``target`` is not trained again. Rates after the first are trained in one batch, and the
+    first rate that reaches the target counts.
 
     Raises ValueError for no learning rate, and as `train`.
     """
@@ -210,7 +211,7 @@ def _draw(
     device: str | torch.device,
     dtype: torch.dtype,
 ) -> tuple[EmbeddedFacts, Weights]:
-    """Tasks and initial weights."""
+    """Draw tasks and initial weights."""
     streams, (s, r) = Streams(rngs, device, dtype), (sizes.subjects, sizes.relations)
     inputs = gaussian(streams, sizes.tokens, dim)
     outputs = gaussian(streams, r * sizes.answers, dim)
@@ -238,8 +239,10 @@ def _prompts(
     batch: int,
     length: int,
 ) -> Prompts:
-    """Prompts of some steps: subject, relation, noise, and EOS. Their order is never seen by a
-    model without positions."""
+    """Draw prompts of some steps: subject, relation, noise and EOS.
+
+    The order does not matter to a model without positions.
+    """
     streams, start = Streams.like(rngs, task.inputs), sizes.subjects + sizes.relations
     tokens = task.answers.new_full((len(rngs), steps, batch, length), sizes.tokens - 1)
     tokens[..., 0] = streams.integers(sizes.subjects, steps, batch)

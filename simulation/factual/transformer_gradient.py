@@ -1,8 +1,8 @@
-r"""The gradient of a batch of one-layer transformers on factual recall, in closed form.
+r"""Closed-form gradient of a batch of one-layer transformers on factual recall.
 
-Activations have a column for each prompt, so that the thin side of every product comes first.
-With inputs E (Z, d), the last of which is e_EOS, outputs u (M, d) and n (B, Z) the counts of tokens
-in prompts, head h of d_h dimensions has
+Activations have a column for each prompt, so that the short side of every product comes first. With
+inputs E (Z, d), the last of which is e_EOS, outputs u (M, d) and counts n (B, Z) of tokens in
+prompts, head h of d_h dimensions has
 
 $$ q_h = Q_h e_{EOS},\quad k_h = K_h^\top q_h / \sqrt{d_h},\quad w_h = \exp(E k_h - \max),\quad
    v_h = V_h E^\top $$
@@ -12,7 +12,7 @@ per token, and per prompt
 $$ N_h = (v_h w_h) n^\top,\quad D_h = w_h n^\top,\quad c_h = N_h / D_h,\quad x = O c,\quad
    a = \mathrm{ReLU}(W_1 x + b),\quad y = x + W_2 a,\quad p = \mathrm{softmax}(y^\top u^\top). $$
 
-With a prime for the gradient of the mean cross-entropy over B prompts, and 1 for the labels,
+A prime marks the gradient of the mean cross-entropy over B prompts, and 1 is the one-hot labels:
 
 $$ y' = u^\top (p - 1)^\top / B,\quad W_2' = y' a^\top,\quad a' = (W_2^\top y') 1_{a > 0},\quad
    b' = a' \mathbf 1,\quad W_1' = a' x^\top,\quad x' = y' + W_1^\top a',\quad O' = x' c^\top, $$
@@ -23,8 +23,8 @@ $$ N_h' = (O^\top x')_h / D_h,\quad D_h' = -\langle N_h', c_h\rangle,\quad
 $$ V_h' = v_h' E,\quad k_h' = E^\top (E k_h)' / \sqrt{d_h},\quad K_h' = q_h k_h'^\top,\quad
    Q_h' = (K_h k_h') e_{EOS}^\top. $$
 
-Values and scores are one product with E, numerators and denominators one with n, and so are their
-gradients. The largest score has no gradient: the shift cancels in c.
+One product with E gives values and scores, one with n gives numerators and denominators; likewise
+for gradients. The largest score has no gradient, because the shift cancels in c.
 """
 
 from dataclasses import dataclass
@@ -62,13 +62,13 @@ class Weights(ByModel):
     w2: Tensor
 
     def tensors(self) -> list[Tensor]:
-        """All of them, in the order above."""
+        """List all weights, in the order of the fields."""
         return list(vars(self).values())
 
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddedFacts(ByModel):
-    """G tasks; tokens are subjects, relations, noise, EOS in this order.
+    """G tasks. Tokens are in the order subjects, relations, noise, EOS.
 
     ``inputs``: (G, Z, d) embeddings of the tokens.  ``outputs``: (G, M, d) embeddings of the
     answers; answer k of relation r is the one of index r D + k.  ``answers``: (G, S, R) int64.
@@ -81,14 +81,14 @@ class EmbeddedFacts(ByModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Prompts(ByModel):
-    """``tokens``: (G, steps, B, T) int64, all of a prompt.  ``labels``: (G, steps, B)."""
+    """Prompts. ``tokens``: (G, steps, B, T) int64.  ``labels``: (G, steps, B)."""
 
     tokens: Tensor
     labels: Tensor
 
 
 class Transformers:
-    """Models on their tasks, with buffers that all steps share: fresh pages cost more than sums."""
+    """Models on their tasks; all steps share buffers, as new memory pages cost more than sums."""
 
     def __init__(self, weights: Weights, task: EmbeddedFacts, heads: int, batch: int) -> None:
         self.weights, self.task = weights, task
@@ -113,7 +113,7 @@ class Transformers:
         self.gradients = Weights(**{n: torch.empty_like(w) for n, w in vars(weights).items()})
 
     def logits(self, prompts: Tensor) -> Tensor:
-        """Logits (G, B, M) of the answers to prompts (G, B, T) of tokens, a shared buffer."""
+        """Logits (G, B, M) of the answers to prompts (G, B, T), in a shared buffer."""
         weights, columns = self.weights, self._columns
         counts = self._counts.zero_()
         counts.scatter_add_(2, prompts, self._one.expand(prompts.shape))
@@ -140,11 +140,11 @@ class Transformers:
         return torch.bmm(self._y.mT, self.task.outputs.mT, out=self._logits)
 
     def accuracy(self, prompts: Tensor, labels: Tensor) -> Tensor:
-        """Share of the prompts that each model answers rightly, (G,)."""
+        """Share of the prompts that each model answers correctly, (G,)."""
         return (self.logits(prompts).argmax(2) == labels).to(self._one.dtype).mean(1)
 
     def gradient(self, prompts: Tensor, labels: Tensor) -> Weights:
-        """Gradients of each model's mean cross-entropy, a shared buffer."""
+        """Gradients of each model's mean cross-entropy, in a shared buffer."""
         weights, found, columns = self.weights, self.gradients, self._columns
         p = self.logits(prompts)
         torch.softmax(p, 2, out=p)

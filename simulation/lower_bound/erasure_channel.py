@@ -1,6 +1,6 @@
-"""A channel that reveals the whole map with some chance, and otherwise nothing.
+"""Erasure channel: it reveals the whole map with some chance, and otherwise nothing.
 
-It holds ``chance * log V!`` nats about the map; to guess at random where nothing is revealed is
+The channel has ``chance * log V!`` nats about the map. Where it reveals nothing, random guesses are
 optimal.
 """
 
@@ -13,14 +13,14 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Guesses:
-    """``accuracy``: (R,) share of labels guessed right.  ``exact``: (R,) 1 if all are, else 0."""
+    """``accuracy``: (R,), share of right labels.  ``exact``: (R,), 1 if all are right, else 0."""
 
     accuracy: torch.Tensor
     exact: torch.Tensor
 
 
 def guess(rngs: Rngs, *, vocab_size: int, chance: float) -> Guesses:
-    """One map and one guess from each generator."""
+    """Draw a map and a guess from each generator."""
     streams = Streams(rngs)
     revealed = streams.uniform(1) < chance
     # Against an independent uniform map, one fixed guess is as good as another.

@@ -8,8 +8,8 @@ with :math:`\bar x_i` the token frequencies of sequence i.  An estimator sees G 
 and guesses the label of every token (paper A, statements A4 and A13).  Two channels:
 
 * :func:`discrete`: G of an actual training batch;
-* :func:`gaussian`: given how often each label occurs, what the uninformative tokens add to M is
-  replaced by independent Gaussian entries of the same variance.
+* :func:`gaussian`: given the label counts, independent Gaussian entries of the same variance
+  replace the uninformative tokens' part of M.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """All that an estimator may see; R replicates.
+    """Everything that an estimator may use, for R replicates.
 
     ``u``, ``z``: (R, V, d) output embeddings by label, input embeddings by token. ``gradient``: (R,
     d, d), rows in the space of u, columns in the space of z. ``samples``, ``length``: N and L.
@@ -51,14 +51,14 @@ class Observation:
     def noise_variance(self) -> float:
         """Variance (L - 1)/N of the uninformative part of an entry of L V M.
 
-        In these units the informative part is 1 at the right label, on average over tokens.
+        In units of 1/(L V) the informative part is 1 at the right label, on average over tokens.
         """
         return (self.length - 1) / self.samples
 
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """An observation and the answer, ``permutation``: (R, V) int64, the label of each token."""
+    """An observation and its answer, ``permutation``: (R, V) int64, the label of each token."""
 
     observation: Observation
     permutation: torch.Tensor
@@ -73,11 +73,11 @@ Estimator = Callable[[Observation], torch.Tensor]
 
 
 def discrete(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instance:
-    """The gradient of one training batch per generator.
+    """Compute the gradient of a training batch from each generator.
 
     ``setting``, and errors: as for :func:`sampling.draw`.
 
-    Sequences are drawn for a few replicates at a time, as nothing of them but the gradient is kept.
+    Sequences are drawn for a few replicates at a time, and only their gradient is kept.
     """
     size = max(1, TOKENS // (samples * length))
     parts = []
@@ -91,13 +91,13 @@ def discrete(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instan
 
 
 def gaussian(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instance:
-    r"""The Gaussian-equivalent gradient, with the label counts :math:`n_k` shown.
+    r"""Draw the Gaussian-equivalent gradient; the label counts :math:`n_k` are visible.
 
     .. math:: M = \frac{1}{NL}\,\mathrm{diag}(n)\,(P_\pi - \tfrac1V J)
         + \sqrt{\frac{L-1}{N L^2 V^2}}\;\Xi , \qquad \Xi_{kx}\ \text{iid}\ N(0, 1),
 
-    with rows and columns of M centred, as label counts that are known make them.  ``setting``, and
-    errors: as for :func:`sampling.draw_facts`.
+    with rows and columns of M centred, as for known label counts. ``setting``, and errors: as for
+    :func:`sampling.draw_facts`.
     """
     facts = sampling.draw_facts(rngs, samples=samples, **setting)
     rows, columns, vocab_size = centred(facts.u), centred(facts.z), facts.vocab_size
@@ -125,12 +125,12 @@ def gaussian(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instan
 
 
 def estimator_accuracy(instance: Instance, estimator: Estimator) -> torch.Tensor:
-    """Share of the tokens asked whose label the estimator guesses right: (R,)."""
+    """Share of the queried tokens whose label the estimator guesses right: (R,)."""
     guessed = estimator(instance.observation)
     right = guessed == instance.permutation[:, : guessed.shape[1]]
     return right.to(instance.observation.u.dtype).mean(1)
 
 
 def centred(vectors: torch.Tensor) -> torch.Tensor:
-    """``vectors`` (R, V, d) less their mean over V: constant rows or columns of M drop out."""
+    """Subtract from ``vectors`` (R, V, d) the mean over V, so that constants in M drop out."""
     return vectors - vectors.mean(1, keepdim=True)

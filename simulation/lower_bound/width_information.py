@@ -19,7 +19,7 @@ from simulation.tiles import groups
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """Mean shares, each (R,): ``leading``, of the d largest, and ``rest``, of the other m - d."""
+    """Mean shares, each (R,): ``leading`` of the d largest, and ``rest`` of the other m - d."""
 
     leading: torch.Tensor
     rest: torch.Tensor
@@ -34,10 +34,10 @@ def shares(
     sequences: int,
     **setting: Any,
 ) -> Shares:
-    """Estimated from ``sequences`` random sequences per generator.
+    """Estimate shares from ``sequences`` random sequences per generator.
 
-    The estimate of each conditional mean is off by a variance of V/(L S) of F's variance, S
-    sequences, which adds (V - 1)/(L S) to every share and is subtracted.
+    With S sequences, the estimate of each conditional mean has a variance of V/(L S) times F's
+    variance. This adds (V - 1)/(L S) to every share, and is subtracted.
 
     Raises ValueError unless ``dim < width < vocab_size``.  ``setting``, and other errors: as for
     `three_steps.draw`.

@@ -1,8 +1,8 @@
-r"""MLP memories of bilinear features, :math:`\phi(x) = (A_0x)\odot(A_1x)/\sqrt m`, written at once.
+r"""MLP memories of bilinear features, :math:`\phi(x) = (A_0x)\odot(A_1x)/\sqrt m`.
 
 The readout is the sum of outer products of values and features (arXiv 2607.10034, released code:
-"unwhitened") or, whitened, the least squares of the values on them, which for fewer neurons than
-keys projects the values onto the features' m dimensions.
+"unwhitened") or, whitened, the least-squares fit of the values. With fewer neurons than keys the
+fit projects the values onto the features' m dimensions.
 """
 
 import math
@@ -15,9 +15,9 @@ from simulation.tiles import groups
 
 
 def features(streams: Streams, keys: torch.Tensor, width: int) -> torch.Tensor:
-    """Bilinear features (R, N, m) of keys (R, N, d), of normal weights.
+    """Bilinear features (R, N, m) of keys (R, N, d), with normal weights.
 
-    Raises ValueError for less than 1 neuron.
+    Raises ValueError for fewer than 1 neuron.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1 neuron")
@@ -26,7 +26,7 @@ def features(streams: Streams, keys: torch.Tensor, width: int) -> torch.Tensor:
 
 
 def readout(values: torch.Tensor, stored: torch.Tensor, *, whitened: bool = False) -> torch.Tensor:
-    """The weights (..., d, m) that answer ``values`` (..., N, d) to features (..., N, m).
+    """Readout weights (..., d, m) that map features (..., N, m) to ``values`` (..., N, d).
 
     >>> square = torch.tensor([[1.0, 0.0], [1.0, 1.0]]).double()
     >>> values = torch.eye(2).double()
@@ -49,8 +49,9 @@ def answered(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, torch.Tensor]:
-    """Answer the keys of a memory of each generator: ``accuracy``, and ``margin``, the smallest of
-    N own scores less the largest rival's, (R,).
+    """Test a memory from each generator: ``accuracy`` and smallest ``margin``, both (R,).
+
+    A margin is a key's own score minus the largest rival score.
 
     Raises ValueError for fewer than 2 associations, and as `features`.
     """

@@ -1,7 +1,7 @@
-"""Memories of a given number of bits: exhaustive codes, searched codes, random codes, and weights.
+"""Memories of so many bits: exhaustive codes, searched codes, random codes, and weights.
 
-A memory holds a uniformly random function from facts to outputs; encoder and decoder share any
-random numbers they like. ``(R,)`` means one value per replicate.
+A memory stores a uniformly random function from facts to outputs. Encoder and decoder may share any
+random numbers. ``(R,)`` means one value per replicate.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from simulation.tiles import groups
 
 
 def functions(facts: int, outputs: int) -> npt.NDArray[np.int64]:
-    """All functions from facts to outputs, (M^N, N).
+    """List all functions from facts to outputs: (M^N, N).
 
     >>> functions(2, 2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -30,9 +30,9 @@ def functions(facts: int, outputs: int) -> npt.NDArray[np.int64]:
 
 
 def best_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
-    """Largest mean accuracy of any code of 2^bits codewords: every code is tried.
+    """Largest mean accuracy of any code of 2^bits codewords, by trying every code.
 
-    A shift of all codewords changes nothing, so that the first may be the zero function.
+    A shift of all codewords changes no accuracy, so the first codeword is the zero function.
 
     >>> best_code_accuracy(facts=4, outputs=2, bits=1)
     0.6875
@@ -44,11 +44,10 @@ def best_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
 
 
 def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.Tensor:
-    """(R,): cross-entropy in nats of an encoder and decoder that a search from random codewords
-    finds.
+    """Cross-entropy (R,), in nats, of a code that a search from random codewords finds.
 
-    Each of 2^bits messages means a probability of each output of each fact. In turn each function
-    is given its likeliest message, and each message the frequencies among its functions.
+    Each of 2^bits messages gives probabilities of the outputs of each fact. The search alternates:
+    each function gets its likeliest message, each message gets the frequencies among its functions.
     """
     table = functions(facts, outputs)
     one_hot = np.eye(outputs)[table]
@@ -72,7 +71,7 @@ def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.T
 
 
 def random_code_accuracy(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.Tensor:
-    """(R,): accuracy of a memory that stores which of 2^bits random codewords agrees best."""
+    """Accuracy (R,) of a memory that stores the index of the best of 2^bits random codewords."""
     codewords = Streams(rngs).integers(outputs, 2**bits, facts, dtype=torch.uint8)
     # Against random codewords one function is as good as another.
     return (codewords == 0).sum(2).amax(1).double() / facts
@@ -80,16 +79,18 @@ def random_code_accuracy(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """``accuracy``: (R,) share of facts recalled.  ``loss``: (R,) mean cross-entropy in nats of
-    the softmax at its best temperature."""
+    """Quality of answers. ``accuracy``: (R,), share of facts recalled.  ``loss``: (R,), mean
+    cross-entropy in nats of the softmax at its best temperature.
+    """
 
     accuracy: torch.Tensor
     loss: torch.Tensor
 
 
 def quantise(weights: torch.Tensor, bits: int) -> torch.Tensor:
-    """Each weight rounded to one of 2^bits values, evenly spaced over three standard deviations of
-    its matrix (..., m, n); its sign, if there is one bit.
+    """Round each weight to one of 2^bits values, or, for one bit, to its sign.
+
+    The values are evenly spaced over three standard deviations of the weight's matrix (..., m, n).
 
     Raises ValueError for a single weight of several bits, which has no standard deviation.
 
@@ -115,7 +116,7 @@ def quantised_memory(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Answers:
-    """Random functions in a linear memory, the sum of outer products, of weights of few bits."""
+    """Store random functions in a linear memory, a sum of outer products, of few-bit weights."""
     accuracy, loss = [], []
     temperatures = torch.logspace(-2, 2, 25, device=device, dtype=dtype)
     streams = Streams(rngs, device, dtype)
@@ -135,10 +136,10 @@ def quantised_memory(
 
 @dataclass(frozen=True)
 class Construction:
-    """A memory that writes pairs at once.
+    """A memory with a fixed map of inputs and weights that are written in one pass.
 
-    It holds its map of inputs, (count, dim) to (count, k), and its weights (dim, k), made of values
-    (pairs, dim) and mapped inputs (pairs, k), all of each replicate.
+    For each replicate, the map takes inputs (count, dim) to (count, k), and weights (dim, k) are
+    computed from values (pairs, dim) and mapped inputs (pairs, k).
     """
 
     features: Callable[[Streams, torch.Tensor, int], torch.Tensor]
@@ -180,11 +181,11 @@ def bits_per_weight(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """(R,): bits stored per written weight at the largest n with at least 99% of n pairs recalled.
+    """Bits per written weight (R,) at the largest n with at least 99% of n pairs recalled.
 
-    Inputs are mapped to as many outputs by a random permutation. Answers with e errors leave at
-    most n!/(n - e)! permutations, and so hold log2 (n - e)! bits. n is searched as published: by
-    doubling, then bisection to 1%.
+    A random permutation maps n inputs to n outputs. Answers with e errors leave at most n!/(n - e)!
+    permutations, and so store log2 (n - e)! bits. The search for n is the published one: doubling,
+    then bisection to 1%.
     """
     memory = CONSTRUCTIONS[construction]
     most, found = 32 * dim, []
@@ -210,7 +211,7 @@ def bits_per_weight(
 def _recalled(
     memory: Construction, keys: torch.Tensor, values: torch.Tensor, order: torch.Tensor
 ) -> int:
-    """Count the first pairs that are recalled, permuted as their random numbers are ordered."""
+    """Count the recalled ones among the first pairs, permuted by the order of random numbers."""
     pairs, right = len(order), order.argsort()
     weights = memory.write(values[right], keys[:pairs])
     answers = (keys[:pairs] @ weights.T @ values[:pairs].T).argmax(1)

@@ -1,7 +1,7 @@
-"""The linear associative memory W = sum_k u_k e_k^T, and versions of it of low rank or one bit.
+"""Linear associative memory W = sum_k u_k e_k^T, and its versions of low rank or one bit.
 
-An input ``e`` is answered by the output ``u_j`` of largest score ``u_j . W e`` (paper B, statement
-B1). R replicates, n associations, dimension d.
+The answer to an input ``e`` is the output ``u_j`` of largest score ``u_j . W e`` (paper B,
+statement B1). R replicates, n associations, dimension d.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,9 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Associations:
-    """Pairs to store: ``inputs``, ``outputs`` of shape (R, n, d); row k of one belongs to row k of
-    the other."""
+    """Pairs to store: row k of ``inputs``, (R, n, d), belongs to row k of ``outputs``, (R, n,
+    d).
+    """
 
     inputs: torch.Tensor
     outputs: torch.Tensor
@@ -30,7 +31,7 @@ def draw(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Associations:
-    """Independent uniform unit vectors, one set of pairs from each generator.
+    """Draw a set of pairs of independent uniform unit vectors from each generator.
 
     Raises ValueError for fewer than 2 associations or less than 1 dimension.
     """
@@ -51,7 +52,7 @@ def orthonormal(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Associations:
-    """Pairs of basis vectors, which any other orthonormal vectors equal up to rotations.
+    """Make pairs of basis vectors; all orthonormal vectors are equal to them up to rotations.
 
     Raises ValueError for more associations than dimensions.
     """
@@ -70,7 +71,7 @@ def subspaces(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Orthonormal bases (R, d, m) of uniform random subspaces of dimension m = ``width``.
+    """Draw orthonormal bases (R, d, m) of uniform random subspaces of dimension m = ``width``.
 
     Raises ValueError unless 0 < width <= dim.
     """
@@ -81,7 +82,7 @@ def subspaces(
 
 
 def hebbian(pairs: Associations) -> torch.Tensor:
-    """The sum of outer products sum_k u_k e_k^T: (R, d, d).
+    """Sum of outer products sum_k u_k e_k^T: (R, d, d).
 
     >>> pairs = orthonormal(replicates=1, associations=2, dim=2)
     >>> hebbian(pairs)[0].tolist()
@@ -91,7 +92,7 @@ def hebbian(pairs: Associations) -> torch.Tensor:
 
 
 def low_rank(memory: torch.Tensor, basis: torch.Tensor) -> torch.Tensor:
-    """The memory behind a projector, W P P^T with P (R, d, m): two factors of m d parameters each.
+    """Memory after a projector, W P P^T with P (R, d, m): two factors of m d parameters each.
 
     >>> low_rank(torch.eye(2)[None], torch.tensor([[[1.0], [0.0]]]))[0].tolist()
     [[1.0, 0.0], [0.0, 0.0]]
@@ -100,7 +101,7 @@ def low_rank(memory: torch.Tensor, basis: torch.Tensor) -> torch.Tensor:
 
 
 def one_bit(memory: torch.Tensor) -> torch.Tensor:
-    """The memory with the sign of each entry alone.
+    """Replace each entry of a memory by its sign.
 
     >>> one_bit(torch.tensor([[0.5, -2.0]])).tolist()
     [[1.0, -1.0]]
@@ -111,8 +112,10 @@ def one_bit(memory: torch.Tensor) -> torch.Tensor:
 def recalled(
     pairs: Associations, memory: torch.Tensor, *, queries: int | None = None
 ) -> torch.Tensor:
-    """Whether each of the first ``queries`` inputs, by default all, gets its own output among the
-    outputs of all n associations: (R, queries) bool."""
+    """Whether each of the first ``queries`` inputs, or of all, is recalled: (R, queries) bool.
+
+    Outputs of all n associations compete.
+    """
     answers = decoding.predict(pairs.outputs, memory, pairs.inputs[:, :queries])
     return answers == torch.arange(answers.shape[1], device=answers.device)
 
@@ -120,10 +123,10 @@ def recalled(
 def recalled_share(
     pairs: Associations, memory: torch.Tensor, *, queries: int | None = None
 ) -> torch.Tensor:
-    """Share recalled of the first ``queries`` associations, by default of all: (R,)."""
+    """Share of the first ``queries`` associations, or of all, that is recalled: (R,)."""
     return recalled(pairs, memory, queries=queries).to(memory.dtype).mean(1)
 
 
 def all_recalled(pairs: Associations, memory: torch.Tensor) -> torch.Tensor:
-    """1 where every association is recalled, else 0: (R,)."""
+    """Return 1 where every association is recalled, else 0: (R,)."""
     return recalled(pairs, memory).all(1).to(memory.dtype)

@@ -1,9 +1,9 @@
-r"""Listwise retrieval: can any matrix raise own scores above averages of the top competitors?
+r"""Listwise retrieval: whether a matrix raises own scores above averages of the top competitors.
 
 With n pairs (e_i, u_i) the margin of W at pair i is :math:`u_i^\top We_i - h_i(W)`, where
-:math:`h_i` is the average of the m largest of the n - 1 other scores, m the share r of them,
-rounded up.  It is concave in W, so that whether some W has positive margins throughout is a convex
-problem. It is decided by Newton's method on
+:math:`h_i` is the average of the m largest of the n - 1 other scores, and m is r (n - 1), rounded
+up. The margin is concave in W, so the question whether some W has only positive margins is a convex
+problem. Newton's method decides it, on
 
 .. math:: \sum_i\log(1+e^{\tilde h_i-u_i^\top We_i}),\qquad
    \tilde h_i = \min_t\,t+\frac1m\sum_{j\ne i}\log(1+e^{u_j^\top We_i-t})\ge h_i .
@@ -13,7 +13,7 @@ Either some iterate has positive margins, or the loss has a minimiser.  There, w
 
 .. math:: \sum_i\lambda_i\Big(\sum_{j\ne i}\theta_{ij}u_j-u_i\Big)e_i^\top = 0 ,
 
-a certificate that there is none: as :math:`h_i\ge\sum_j\theta_{ij}u_j^\top We_i`, the margins of
+a certificate that no such W exists: as :math:`h_i\ge\sum_j\theta_{ij}u_j^\top We_i`, the margins of
 any W, weighted by :math:`\lambda_i`, add up to at most 0.
 """
 
@@ -31,9 +31,9 @@ _LEVEL = 1e-13
 
 
 def competitors(associations: int, share: float) -> int:
-    """Number of top competitors that are averaged over.
+    """Number of top competitors in an average.
 
-    Raises ValueError unless that leaves some out: 0 < share < 1, and one competitor more.
+    Raises ValueError unless 0 < share < 1 and at least one competitor is left out.
 
     >>> competitors(11, 0.25)
     3
@@ -48,17 +48,17 @@ def competitors(associations: int, share: float) -> int:
 
 
 def margins(pairs: Pairs, memory: torch.Tensor, share: float) -> torch.Tensor:
-    """Own score less the average of the top competitors, in float64: (R, n)."""
+    """Own score minus the average of the top competitors, in float64: (R, n)."""
     exact = Pairs(inputs=pairs.inputs.double(), outputs=pairs.outputs.double())
     return _margins(scores(exact, memory.double()), share)
 
 
 def feasible(pairs: Pairs, share: float) -> torch.Tensor:
-    """Whether some linear memory has positive margins at all pairs: (R,) bool.
+    """Whether a linear memory exists with positive margins at all pairs: (R,) bool.
 
-    ``pairs``: with outputs (R, n, d).
+    ``pairs``: pairs with shared outputs (R, n, d).
 
-    Raises RuntimeError if Newton's method decides neither way.
+    Raises RuntimeError if Newton's method does not decide.
     """
     count, dim = pairs.inputs.shape[1:]
     top = competitors(count, share)
@@ -72,7 +72,7 @@ def feasible(pairs: Pairs, share: float) -> torch.Tensor:
 def _curvature(
     pairs: Pairs, current: torch.Tensor, top: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) where these are the scores."""
+    """Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) at these scores."""
     inputs, outputs, (count, dim) = pairs.inputs, pairs.outputs, pairs.inputs.shape[1:]
     share, height = _smoothed(current, top)
     lack = height - current.diagonal(dim1=1, dim2=2)
@@ -93,7 +93,7 @@ def _curvature(
 
 
 def _smoothed(current: torch.Tensor, top: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weights m theta_ij (..., n, n), which add up to m, and the smoothed averages (..., n)."""
+    """Weights m theta_ij (..., n, n), with sums of m, and the smoothed averages (..., n)."""
     rivals = current.clone()
     own = rivals.diagonal(dim1=-2, dim2=-1)
     own.fill_(-math.inf)

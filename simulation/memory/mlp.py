@@ -1,7 +1,7 @@
 r"""MLP associative memories :math:`F(z) = V^\top \sigma(Wz + b)`, by construction and by training.
 
-A memory maps each of N input embeddings to one of M outputs; what it answers to z is
-:math:`\arg\max_j u_j^\top F(z)`. Association i has output floor(i M / N), so that outputs are used
+A memory maps each of N input embeddings to one of M outputs. Its answer to z is
+:math:`\arg\max_j u_j^\top F(z)`. Association i has output floor(i M / N), so that outputs occur
 equally often (paper B, statements B2 and B8).
 """
 
@@ -23,7 +23,7 @@ CHECK_EVERY = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Associations:
-    """Pairs to be memorised; R replicates, N associations, M outputs, dimension d.
+    """Pairs to store, for R replicates, N associations, M outputs and dimension d.
 
     ``z``: (R, N, d) inputs.  ``u``: (R, M, d) outputs.  ``targets``: (N,) int64, by input.
     """
@@ -33,7 +33,7 @@ class Associations:
     targets: torch.Tensor
 
     def correct(self, answers: torch.Tensor) -> torch.Tensor:
-        """Mark the answers F(z), (R, N, d), that are nearest in score to their targets: (R, N)."""
+        """Whether the largest score of each answer F(z), (R, N, d), is its target's: (R, N)."""
         return decoding.nearest(self.u, answers) == self.targets
 
 
@@ -63,7 +63,7 @@ def draw(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Associations:
-    """Uniform unit vectors as inputs and outputs, one draw per generator.
+    """Draw uniform unit vectors as inputs and outputs, once from each generator.
 
     Raises ValueError for no generator, ``dim`` or ``outputs`` below 2, or fewer associations than
     outputs.
@@ -90,14 +90,14 @@ def cosine_memory(
     width: int,
     frequency: float = 8.0,
 ) -> Mlp:
-    r"""Random cosine features and a Hebbian second layer.
+    r"""Make a memory of random cosine features and a Hebbian second layer.
 
     .. math:: W_{ij} \sim \omega N(0, 1),\quad b_i \sim U[0, 2\pi],\quad
         V = \frac1m \sum_x \sigma(W z_x + b)\, y_x^\top
 
     The features of x and x' have the mean overlap :math:`e^{-\omega^2 |x - x'|^2 / 2}`, which is
-    next to nothing for different inputs once the frequency :math:`\omega` is large. The inputs then
-    become nearly orthogonal directions of :math:`R^m`.
+    negligible for different inputs at large frequency :math:`\omega`. The inputs then become nearly
+    orthogonal directions of :math:`R^m`.
 
     >>> import numpy as np
     >>> z = torch.nn.functional.normalize(torch.eye(3, 8)[None].double() + 0.5, dim=2)
@@ -108,7 +108,7 @@ def cosine_memory(
 
     Args:
         z: (R, N, d) unit inputs.
-        targets: (R, N, d) vectors to be given in answer.
+        targets: (R, N, d) vectors to answer.
         rngs: draw the first layer.
         width: m.
         frequency: :math:`\omega`.
@@ -134,15 +134,15 @@ def relu_memory(
     width: int,
     project: bool = True,
 ) -> Mlp:
-    r"""Random ReLU features, rid of their constant and linear parts, and a Hebbian second layer.
+    r"""Make a memory of random ReLU features, less their constant and linear parts.
 
     .. math:: W_i \sim \sqrt d\, U(S^{d-1}),\quad b = 0,\quad
         V = \frac{4}{m}\, P \sum_x \mathrm{relu}(W z_x)\, y_x^\top
 
     P projects the neurons, :math:`R^m`, onto the complement of the vector of ones and of the
-    columns of W. As relu(a) = (a + |a|) / 2, that leaves the features :math:`P|Wz|/2`, which have
-    no linear part at all, and no mean. Plain ReLU features (P = 1) of different inputs overlap by
-    1/pi of their square, which drowns what is stored, and P is what makes a memory of them.
+    columns of W. As relu(a) = (a + |a|) / 2, the features are then :math:`P|Wz|/2`, without linear
+    part and mean. Plain ReLU features (P = 1) of different inputs overlap by 1/pi of their square.
+    Without P this overlap hides the stored outputs.
 
     >>> import numpy as np
     >>> z = torch.nn.functional.normalize(torch.eye(3, 8)[None].double() - 0.2, dim=2)
@@ -153,13 +153,13 @@ def relu_memory(
 
     Args:
         z: (R, N, d) unit inputs.
-        targets: (R, N, d) vectors to be given in answer.
+        targets: (R, N, d) vectors to answer.
         rngs: draw the first layer.
         width: m.
         project: whether to apply P.
 
     Raises:
-        ValueError: the width is at most d + 1, so that P leaves nothing of the features.
+        ValueError: the width is at most d + 1, so that P makes the features zero.
     """
     dim = z.shape[2]
     if width <= dim + 1:
@@ -190,19 +190,19 @@ def constructed(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, torch.Tensor]:
-    """Test a construction: ``accuracy``, and ``all`` (1 if nothing is wrong), (R,).
+    """Test a construction: ``accuracy``, and ``all`` (1 if every answer is right), both (R,).
 
-    As many replicates are built at a time as a tile holds (N, m) features.
+    Replicates are built in groups whose (N, m) features fit a tile.
 
     Args:
         rngs: one generator per replicate.
         associations: N.
         dim: d.
         width: m.
-        outputs: M; None for as many as associations.
+        outputs: M; None for M = N.
         features: "cosine", "relu", or "plain relu" without the projection.
         frequency: of the cosine.
-        device: where it runs.
+        device: device of the tensors.
         dtype: floating-point type.
 
     Raises:
@@ -242,12 +242,12 @@ def trained_accuracy(
 ) -> torch.Tensor:
     """Best accuracy of a ReLU MLP trained on all associations at once: (R,).
 
-    The released configuration: bias in the first layer only, weights from truncated normal laws
-    of variance 1 / fan-in, zero bias, mean cross-entropy, AdamW without weight decay. Training
-    looks at the accuracy after step 1 and every `CHECK_EVERY` steps from there, and stops once it
-    exceeds ``enough``.
+    The configuration is the released one: bias in the first layer only, weights from truncated
+    normal laws of variance 1 / fan-in, zero bias, mean cross-entropy, AdamW without weight decay.
+    Accuracy is measured after step 1 and every `CHECK_EVERY` steps from there; training stops once
+    it exceeds ``enough``.
 
-    The replicates are trained in one batch; those that are done leave it.
+    Replicates are trained in one batch, and leave it when they stop.
     """
     width_in, width_out = facts.z.shape[2], facts.u.shape[2]
     streams = Streams.like(rngs, facts.z)
@@ -271,9 +271,9 @@ def trained_accuracy(
 
 
 class _Network:
-    r"""ReLU networks, one per replicate, in training.
+    r"""ReLU networks in training, one per replicate.
 
-    Activations have a column for each association, so that the thin side of every product comes
+    Activations have a column for each association, so that the short side of every product comes
     first. With inputs z, hidden h, answers f, outputs u and p the softmax of the scores,
 
     .. math:: h = \mathrm{relu}(W z),\quad f = V h,\quad p = \mathrm{softmax}(u f),
@@ -300,7 +300,7 @@ class _Network:
         self._make_room()
 
     def _make_room(self) -> None:
-        """Buffers, which all steps share: pages fresh from the system would cost more than sums."""
+        """Allocate buffers that all steps share: new memory pages would cost more than sums."""
         first, second = self.weights
         models, width, dim, count = *first.shape[:2], second.shape[1], self._z.shape[2]
         empty = self._z.new_empty
@@ -316,8 +316,7 @@ class _Network:
         return torch.bmm(self._answers.mT, self._u.mT, out=self._scores)
 
     def gradient(self) -> list[torch.Tensor]:
-        """Gradient of the mean cross-entropy, in the order of the weights; a buffer of the next
-        step."""
+        """Gradient of the mean cross-entropy, in the order of the weights, in shared buffers."""
         scores, hidden, back = self._forward(), self._hidden, self._hidden_back
         torch.softmax(scores, 2, out=scores)
         torch.bmm(self._back, scores.mT, out=self._answers_back).sub_(self._wanted)
@@ -331,12 +330,12 @@ class _Network:
         self._adam.step(self.weights, self.gradient())
 
     def accuracy(self) -> torch.Tensor:
-        """Share of associations answered rightly: (R,)."""
+        """Share of associations answered correctly: (R,)."""
         right = self._forward().argmax(2) == self._targets
         return right.to(self._z.dtype).mean(1)
 
     def keep(self, chosen: torch.Tensor) -> None:
-        """Go on with the replicates at these indices alone."""
+        """Keep only the replicates at these indices."""
         self._z, self._u, self._back, self._wanted = (
             tensor[chosen] for tensor in (self._z, self._u, self._back, self._wanted)
         )

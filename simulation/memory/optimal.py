@@ -1,19 +1,19 @@
-r"""The best linear memory: can any matrix store all pairs, and does training find it?
+r"""Best linear memory: whether a matrix can store all pairs, and whether training finds it.
 
 A matrix W stores the pairs (e_i, u_i) if every input scores its own output highest,
-:math:`u_i^\top We_i > u_j^\top We_i` for all :math:`j \ne i`.  Whether such a W exists is a linear
-programme in :math:`d^2` variables with n (n - 1) constraints.  It is decided by Newton's method on
-the cross-entropy :math:`-\sum_i\log p_{ii}`, :math:`p_i` the softmax of the scores of input i:
-either some iterate stores all pairs, or the loss has a minimiser, where
+:math:`u_i^\top We_i > u_j^\top We_i` for all :math:`j \ne i`. The existence of such a W is a linear
+programme in :math:`d^2` variables with n (n - 1) constraints. Newton's method decides it, on the
+cross-entropy :math:`-\sum_i\log p_{ii}`, :math:`p_i` the softmax of the scores of input i. Either
+some iterate stores all pairs, or the loss has a minimiser, where
 
 .. math:: \sum_{i,j} p_{ij}\,(u_j - u_i) e_i^\top = 0,\qquad p_{ij} > 0,
 
-so that by Farkas' lemma no W stores them.  A simplex code gives the same answers, 30 (d = 8) to 250
+so that by Farkas' lemma no W stores them. A simplex code gives the same answers, 30 (d = 8) to 250
 times (d = 16) more slowly. At d = 16 and 140 pairs, matrix products and Cholesky factors take half
-of the time; the rest are softmaxes, and copies of the sets that are still undecided.
+of the time; softmaxes and copies of undecided sets take the other half.
 
-With ``own_competitors`` every input has n outputs of its own instead of sharing them with the
-others: the decoupled model of the companions.
+With ``own_competitors`` every input has n outputs of its own: the decoupled model of the companion
+papers.
 """
 
 import math
@@ -36,7 +36,7 @@ _CONVERGED = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """R sets of n pairs to store, on the unit sphere in d dimensions.
+    """R sets of n pairs to store, with vectors on the unit sphere in d dimensions.
 
     ``inputs``: (R, n, d).  ``outputs``: (R, n, d), or (R, n, n, d) where every input has
     competitors of its own; the output of input i is number i.  ``start``: (R, d, d), the memory
@@ -52,7 +52,7 @@ class Pairs:
         return self.inputs.shape[0]
 
     def __getitem__(self, which: torch.Tensor | slice) -> "Pairs":
-        """The replicates ``which``."""
+        """Select the replicates ``which``."""
         start = None if self.start is None else self.start[which]
         return Pairs(inputs=self.inputs[which], outputs=self.outputs[which], start=start)
 
@@ -66,8 +66,7 @@ def draw(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Pairs:
-    """Draw one set of pairs from each generator, inputs first; the start of a training last, as
-    released.
+    """Draw a set of pairs from each generator: inputs, outputs, and last the start of training.
 
     Raises ValueError for no generator, ``dim`` below 1 or ``associations`` below 2.
     """
@@ -87,7 +86,7 @@ def draw(
 
 
 def scores(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
-    """Score of output j at input i under each memory (..., R, d, d): (..., R, n, n)."""
+    """Scores of output j at input i, under each memory (..., R, d, d): (..., R, n, n)."""
     answers = pairs.inputs @ memory.mT
     if pairs.outputs.ndim == 3:
         return answers @ pairs.outputs.mT
@@ -101,14 +100,14 @@ def stored(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
 
 
 def hebbian(pairs: Pairs) -> torch.Tensor:
-    """The sum of outer products of outputs and inputs: (R, d, d)."""
+    """Sum of outer products of outputs and inputs: (R, d, d)."""
     return _targets(pairs).mT @ pairs.inputs
 
 
 def separable(pairs: Pairs) -> torch.Tensor:
-    """Whether some linear memory stores all pairs: (R,) bool.
+    """Whether a linear memory exists that stores all pairs: (R,) bool.
 
-    Raises RuntimeError if Newton's method decides neither way, which takes pairs in no general
+    Raises RuntimeError if Newton's method does not decide, for pairs that are not in general
     position.
 
     >>> import numpy as np
@@ -122,7 +121,7 @@ def separable(pairs: Pairs) -> torch.Tensor:
 
 
 def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 32) -> torch.Tensor:
-    """Memories trained by full-batch Adam on the mean cross-entropy: (R, d, d).
+    """Train memories by full-batch Adam on the mean cross-entropy: (R, d, d).
 
     Adam has its usual constants and no weight decay. As in the released code, the share of stored
     pairs is measured after step 1 and every ``every`` steps from there. The best memory seen is
@@ -158,10 +157,10 @@ def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 
 
 
 def regularised(pairs: Pairs, ridge: float) -> torch.Tensor:
-    """The memory of least cross-entropy plus ridge/2 times its squared norm: (R, d, d).
+    """Memory of least (cross-entropy + ridge/2 times squared norm): (R, d, d).
 
-    For a small ridge it is the memory of largest margin, relative to its norm, where all pairs can
-    be stored. Newton's method, of a fixed number of steps, each halved until it helps.
+    Where all pairs can be stored, for a small ridge it is the memory of largest margin over norm.
+    Newton's method takes a fixed number of steps, each halved until it lowers the loss.
 
     >>> import numpy as np
     >>> pairs = draw([np.random.default_rng(1)], dim=4, associations=4)
@@ -190,17 +189,17 @@ def decided(
     loss: Callable[[torch.Tensor], torch.Tensor],
     solved: Callable[[torch.Tensor], torch.Tensor],
 ) -> torch.Tensor:
-    """Whether Newton's method meets a solution before the loss is least: (R,) bool.
+    """Whether Newton's method finds a solution before the loss is minimal: (R,) bool.
 
     Args:
         pairs: the sets of pairs.
-        curvature: Hessian (R, d^2, d^2) and gradient (R, d^2) of the loss at scores (R, n, n), and
-            itself (R,).
-        loss: (..., R), of scores (..., R, n, n).
-        solved: (R,) bool, whether scores mean that a solution is found.
+        curvature: Hessian (R, d^2, d^2), gradient (R, d^2) and value (R,) of the loss at scores (R,
+            n, n).
+        loss: loss (..., R) at scores (..., R, n, n).
+        solved: whether scores are a solution, (R,) bool.
 
     Raises:
-        RuntimeError: neither happens.
+        RuntimeError: Newton's method does neither.
     """
     replicates, count, dim = pairs.inputs.shape
     current = pairs.inputs.new_zeros(replicates, count, count)
@@ -229,7 +228,7 @@ def decided(
 def _curvature(
     pairs: Pairs, current: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) where these are the scores."""
+    """Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) at these scores."""
     inputs, outputs, (count, dim) = pairs.inputs, pairs.outputs, pairs.inputs.shape[1:]
     p = torch.softmax(current, 2)
     mean = _average(pairs, p)
@@ -248,13 +247,13 @@ def _curvature(
 def damped_step(
     hessian: torch.Tensor, gradient: torch.Tensor, most: torch.Tensor, power: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Newton steps (R, d^2) with as small a ridge as each needs, and their decrements (R,).
+    """Newton steps (R, d^2), each with the least ridge that it needs, and their decrements (R,).
 
-    Where the outputs or the inputs do not span the space, the gradient has no part outside. Where
-    only saturated pairs are left to store, the loss bends too little for a quadratic model. A ridge
-    is too small if the decrement exceeds ``most``, for then the model promises a negative loss. It
-    is then raised a hundredfold: ``power`` (R,) counts how often, and is 0 where a step is good. A
-    GPU, which would have to wait, tries the next ridge when it is called again.
+    Two cases need a ridge. Outputs or inputs may not span the space: the gradient is zero outside.
+    If only saturated pairs are left to store, the loss has too little curvature for a quadratic
+    model. A ridge is too small if the decrement exceeds ``most``: the model then predicts a
+    negative loss. It is then raised a hundredfold: ``power`` (R,) counts the raises, and is 0 where
+    a step is good. A GPU would have to wait for this, so it tries the next ridge at the next call.
     """
     step, decrement = torch.zeros_like(gradient), torch.zeros_like(most)
     left = torch.arange(len(gradient), device=gradient.device)
@@ -287,9 +286,9 @@ def _longest(
     before: torch.Tensor,
     fall: torch.Tensor | float = 0.0,
 ) -> torch.Tensor:
-    """Largest 1, 1/2, 1/4, ... of a step that takes that part of ``fall`` from the loss: (R, 1, 1).
+    """Largest factor of 1, 1/2, ... at which the loss falls by that part of ``fall``: (R, 1, 1).
 
-    At least 2^-30. A GPU tries all at once, a CPU one after the other.
+    The factor is at least 2^-30. A GPU tries all factors at once, a CPU one after the other.
     """
     lengths = before.new_full((_HALVINGS, 1), 0.5).cumprod(0) * 2
     found, many = torch.zeros_like(before), LOOK_EVERY[before.device.type]

@@ -1,7 +1,6 @@
-"""Perceptrons of random patterns: which labels some weights give, real ones or of one bit.
+"""Perceptrons of random patterns: the labels that real or one-bit weights can give.
 
-n patterns in d dimensions are normal; a label and a pattern's sign are one, so that a pattern is
-given with its label in it.
+The n patterns in d dimensions are normal. Each pattern is given multiplied by its label.
 """
 
 import itertools
@@ -18,12 +17,12 @@ Floats = NDArray[np.float64]
 
 
 def separable(patterns: Floats) -> bool:
-    """Whether some weights have a positive product with every row, by linear programming (HiGHS).
+    """Whether weights exist with a positive product with every row, by linear programming (HiGHS).
 
     >>> separable(np.array([[1.0, 2.0], [-1.0, 1.0]])), separable(np.array([[1.0], [-1.0]]))
     (True, False)
 
-    The largest margin of weights in the cube is 0 or, with room to spare, positive.
+    The largest margin of weights in the cube is either 0 or clearly positive.
     """
     count, dim = patterns.shape
     found = linprog(
@@ -36,13 +35,13 @@ def separable(patterns: Floats) -> bool:
 
 
 def random_labels(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
-    """Return 1 where some weights classify every pattern rightly, else 0, (R,)."""
+    """Return 1 where some weights classify every pattern correctly, else 0: (R,)."""
     found = [separable(points) for points in Streams(rngs).normal(patterns, dim).numpy()]
     return torch.tensor(found, dtype=torch.float64)
 
 
 def dichotomies(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
-    """Count the labellings, of all 2^n, that some weights give, (R,)."""
+    """Count the labellings, of all 2^n, that some weights give: (R,)."""
     found = []
     for points in Streams(rngs).normal(patterns, dim).numpy():
         signs = ((1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=patterns - 1))
@@ -51,9 +50,9 @@ def dichotomies(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
 
 
 def binary_patterns(rngs: Rngs, *, dim: int, sequences: int = 16) -> torch.Tensor:
-    """(R,): patterns, one after another, until no weights of one bit are right on all; a mean.
+    """Mean number of patterns (R,) until no one-bit weights are right on all patterns so far.
 
-    How many are drawn depends on the patterns, so that each replicate draws on the host.
+    The number of draws depends on the patterns, so each replicate draws on the host.
     """
     found = []
     for rng in rngs:

@@ -1,9 +1,9 @@
 """Facts in learned embeddings: subjects are superpositions, and a fixed MLP selects a relation.
 
 Every relation maps the subjects one to one onto as many attributes. A subject's embedding is the
-sum over relations of its attributes' vectors, their signs flipped by the relation's own pattern. An
-MLP of ReLU neurons, gated by the relation, flips them back; the answer is the attribute of largest
-score (after arXiv 2605.12426, whose construction is not public here).
+sum over relations of its attributes' vectors, with signs flipped by the relation's pattern. An MLP
+of ReLU neurons, gated by the relation, flips the signs back. The answer is the attribute of largest
+score (after the abstract of arXiv 2605.12426).
 """
 
 import torch
@@ -16,13 +16,15 @@ from simulation.tiles import groups
 def selector(
     signs: torch.Tensor, largest: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The MLP's weights: of its 2 R d neurons on an embedding (2Rd, d), on the relation, one hot,
-    (..., 2Rd, R), their bias (..., 2Rd), and of its answer (..., d, 2Rd).
+    """Weights of an MLP of 2 R d neurons, in four parts.
+
+    The parts are weights on an embedding (2Rd, d), weights on the one-hot relation (..., 2Rd, R),
+    biases (..., 2Rd), and weights of the answer (..., d, 2Rd).
 
     ``signs``: (..., R, d).  ``largest``: (...).
 
-    Neurons see each coordinate and its negative, once a relation, and are silent by ``largest``, no
-    coordinate being larger, unless the relation is theirs.
+    For each relation, a neuron reads each coordinate and another its negative. Unless their
+    relation is given, ``largest``, which no coordinate exceeds, keeps them at zero.
 
     >>> signs, largest = torch.tensor([[1.0, -1.0], [1.0, 1.0]]), torch.tensor(9.0)
     >>> embed, gate, bias, out = selector(signs, largest)
@@ -48,9 +50,9 @@ def accuracy(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """(R,): share of the facts that are answered rightly, one set of facts from each generator.
+    """Share of facts answered correctly, (R,), for a set of facts from each generator.
 
-    Raises ValueError for fewer than 2 attributes, or less than 1 relation or dimension.
+    Raises ValueError for fewer than 2 attributes, or fewer than 1 relation or dimension.
     """
     if attributes < 2 or relations < 1 or dim < 1:
         raise ValueError(

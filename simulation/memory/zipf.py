@@ -2,8 +2,8 @@
 
 Token x = 1, 2, ... has frequency x^-alpha / zeta(alpha) and label x mod M; its answer is the label
 of largest score ``u_a . W e_x``. The schemes of weights q are taken from arXiv 2310.02984 (paper C,
-statement C3). Tokens that are not stored are exchangeable, so that some of them, the probes, stand
-for infinitely many.
+statement C3). Tokens that are not stored are exchangeable, so a few of them, the probes, represent
+infinitely many.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ PROBES = 100
 
 
 def frequencies(tokens: int, alpha: float) -> Floats:
-    """Frequencies of the most frequent of infinitely many tokens.
+    """Frequencies of the most frequent tokens among infinitely many.
 
     Raises ValueError unless alpha is above 1.
     """
@@ -34,7 +34,7 @@ def frequencies(tokens: int, alpha: float) -> Floats:
 
 
 def weights(tokens: int, alpha: float, *, power: float = 0.0) -> Floats:
-    """Weights q = p^power of the stored tokens, relative to the first; power 0 stores all alike.
+    """Weights q = p^power of the stored tokens, over the first weight; power 0 gives equal weights.
 
     >>> weights(3, 2.0, power=0.5).round(3).tolist()
     [1.0, 0.5, 0.333]
@@ -47,7 +47,7 @@ def weights(tokens: int, alpha: float, *, power: float = 0.0) -> Floats:
 def memory(
     weight: torch.Tensor, label: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor
 ) -> torch.Tensor:
-    """The matrix sum_x q(x) u_{f(x)} e_x^T: (..., d, d).
+    """Memory sum_x q(x) u_{f(x)} e_x^T: (..., d, d).
 
     >>> q, f, basis = torch.tensor([1.0, 0.5]), torch.tensor([0, 1]), torch.eye(2)
     >>> memory(q, f, basis, basis).tolist()
@@ -69,22 +69,21 @@ def error(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Error of the memory that stores the most frequent tokens, one value for each generator: (R,).
+    """Error of a memory of the most frequent tokens, from each generator: (R,).
 
-    ``stored``: the number P of most frequent tokens that the memory holds.  ``samples``: size of
-    the training set; stored tokens that it does not contain get weight 0.  ``power`` as for
-    :func:`weights`.
+    ``stored``: P, the number of most frequent tokens in the memory.  ``samples``: size of the
+    training set; tokens that it does not contain get weight 0.  ``power``: as for :func:`weights`.
 
-    The frequency of a token is replaced by a mean, over the tokens that have the same weight and
-    equally many stored tokens under their label. These are exchangeable, so the expected error is
-    the same and its fluctuations are much smaller.
+    A mean replaces each token's frequency: over tokens of equal weight whose labels have equally
+    many stored tokens. These tokens are exchangeable, so the expected error is the same and its
+    fluctuations are much smaller.
 
-    ``fresh``: if positive, a stored token is asked for under so many fresh embeddings in turn, the
-    other tokens keeping theirs. The expected error is again the same. It takes tensors of stored x
-    fresh x labels numbers, and makes evidence of tokens that are frequent and rarely wrong, of
-    which a few thousand memories show no failure.
+    ``fresh``: if positive, each stored token is tested under so many fresh embeddings, with the
+    other tokens' embeddings unchanged. The expected error is again the same. This takes tensors of
+    stored x fresh x labels numbers, and gives failures of frequent tokens that a few thousand
+    memories would never show.
 
-    Raises ValueError for fewer than 2 labels, or less than 1 stored token or dimension.
+    Raises ValueError for fewer than 2 labels, or fewer than 1 stored token or dimension.
     """
     if labels < 2 or stored < 1 or dim < 1:
         raise ValueError(
@@ -124,7 +123,7 @@ def _failures(
     outputs: torch.Tensor,
     fresh: torch.Tensor,
 ) -> torch.Tensor:
-    """Rate at which a token with one of the fresh embeddings is answered wrongly: (R, tokens)."""
+    """Error rate of each token under fresh embeddings: (R, tokens)."""
     kept = outputs @ memory(weight, label, inputs, outputs) @ fresh.mT
     # Axes: replicate, token, fresh embedding of it, label. The old embedding leaves, the fresh one
     # enters.
@@ -135,7 +134,7 @@ def _failures(
 
 
 def _averaged(mass: Floats, weight: Floats, label: Integers) -> Floats:
-    """Frequencies averaged over the tokens that are exchangeable."""
+    """Average frequencies over exchangeable tokens."""
     load = np.bincount(label, weight > 0)[label]
     kinds = np.unique(np.stack([weight, load]), axis=1, return_inverse=True)[1].ravel()
     averages: Floats = (np.bincount(kinds, mass) / np.bincount(kinds))[kinds]

@@ -1,21 +1,21 @@
-"""A linear transformer that learns facts: its whole matrices, and the exact gradient of its loss.
+"""Linear transformer that learns facts: whole matrices, and the exact gradient of the loss.
 
 A prompt is a subject, a relation and a query token. With embeddings z of the tokens and u of the
 answers the logit of answer a is the sum over the prompt's tokens of
 
     u_a^T W_OV z  *  z^T W_KQ z_query,
 
-and each of the S R pairs has an answer of its own, number s R + r. The loss is the cross-entropy
-over the answers, averaged over all pairs or over a batch of them.
+and each of the S R pairs has its own answer, number s R + r. The loss is the cross-entropy over the
+answers, averaged over all pairs or over a batch of them.
 
 The logits of a pair are its subject's logits plus its relation's, plus the query's. So all sums
-over pairs are products of a (subjects, answers) and an (answers, relations) table: nothing is
-sampled, and nothing of the size (pairs, answers) is ever held. (If subject and relation disagree by
-a factor e^700, all of the products underflow, and the result is nan.) A gradient takes three times
-as long as its three products at S, R = 32, 16, as every entry has an exponential and a few passes.
-At 8, 4 it is seven times, as calls then take longer than their arithmetic.
+over pairs are products of a (subjects, answers) and an (answers, relations) table, without samples
+and without any (pairs, answers) tensor. (If subject and relation disagree by a factor e^700, all
+products underflow, and the result is nan.) At S, R = 32, 16 a gradient takes three times as long as
+its three products, because every entry has an exponential and a few passes. At 8, 4 it takes seven
+times as long, because calls cost more than their arithmetic.
 
-Tensors have the shape (replicates, ...), and tokens the order: S subjects, R relations, query.
+Tensors have the shape (replicates, ...). Tokens have the order: S subjects, R relations, query.
 """
 
 import math
@@ -37,7 +37,7 @@ class Weights:
     kq: Tensor
 
     def moved(self, direction: "Weights", step: float) -> "Weights":
-        """The weights after a step in a direction."""
+        """Weights after a step in a direction."""
         return Weights(
             ov=torch.add(self.ov, direction.ov, alpha=step),
             kq=torch.add(self.kq, direction.kq, alpha=step),
@@ -50,12 +50,12 @@ class Weights:
 
 @dataclass(frozen=True, kw_only=True)
 class Scalars:
-    """Four coordinates of the weights, each (B,), and what they leave out.
+    """Four coordinates of the weights, each (B,), and the largest part outside them.
 
-    ``alpha_*``: coefficient of the matrix that gives a subject's (relation's) answers one logit
-    and all others another, of mean zero and singular values 1.  ``beta_*``: mean attention score of
-    the subjects (relations).  ``rest``: (B,), the largest entry that these do not explain, in the
-    basis of the tokens and answers, up to logits that all answers have in common.
+    ``alpha_*``: coefficient of the matrix, of mean zero and singular values 1, that gives all
+    answers of a subject (relation) one logit and all others another. ``beta_*``: mean attention
+    score of the subjects (relations). ``rest``: (B,), the largest entry outside these coordinates,
+    in the basis of tokens and answers, up to logits that all answers share.
     """
 
     alpha_subject: Tensor
@@ -67,7 +67,7 @@ class Scalars:
 
 @dataclass(frozen=True, kw_only=True)
 class Odds:
-    """Log odds, by the mean over pairs, that subject (relation) of the answer is right: (B,)."""
+    """Log odds that the answer's subject (relation) is right, from the mean over pairs: (B,)."""
 
     subject: Tensor
     relation: Tensor
@@ -78,9 +78,9 @@ class Facts:
 
     Args:
         subjects, relations: S and R.
-        inputs: embeddings of the tokens, (B, S + R + 1, dimension); None for one-hot ones.
-        outputs: embeddings of the answers, (B, S R, dimension); None for one-hot ones.
-        replicates: B, where neither says it.
+        inputs: embeddings of the tokens, (B, S + R + 1, dimension); None for one-hot embeddings.
+        outputs: embeddings of the answers, (B, S R, dimension); None for one-hot embeddings.
+        replicates: B, if both embeddings are one-hot.
     """
 
     def __init__(
@@ -113,12 +113,12 @@ class Facts:
         )
 
     def directions(self) -> tuple[Tensor, Tensor]:
-        """The matrices, (answers, S) and (answers, R), whose coefficients are the alphas."""
+        """Matrices (answers, S) and (answers, R) with the alphas as coefficients."""
         s, r = self.subjects, self.relations
         return (self.has_subject - 1 / s) / math.sqrt(r), (self.has_relation - 1 / r) / math.sqrt(s)
 
     def start(self, alpha: float, beta: float) -> Weights:
-        """Weights with these coordinates, the same for subjects and relations, and nothing else."""
+        """Initial weights on the manifold, with equal coordinates for subjects and relations."""
         u_s, u_r = self.directions()
         values = torch.cat([alpha * u_s, alpha * u_r, torch.zeros_like(u_s[:, :1])], 1)
         scores = torch.full_like(values[0], beta)
@@ -131,7 +131,7 @@ class Facts:
 
         Args:
             values: (B, answers, tokens).
-            scores: (B, tokens), of each token as a key to the query.
+            scores: (B, tokens), score of each token as a key.
         """
         keys = scores[:, :, None]
         if self.inputs is None:
@@ -142,14 +142,14 @@ class Facts:
         return Weights(ov=ov if self.outputs is None else self.outputs.mT @ ov, kq=kq)
 
     def read(self, weights: Weights) -> tuple[Tensor, Tensor]:
-        """Value of each token for each answer, (B, answers, tokens), and score of each token."""
+        """Values of tokens for each answer, (B, answers, tokens), and scores of tokens."""
         ov = weights.ov if self.outputs is None else self.outputs @ weights.ov
         if self.inputs is None:
             return ov, weights.kq[:, :, -1]
         return ov @ self.inputs.mT, (self.inputs @ (weights.kq @ self.inputs[:, -1:].mT))[..., 0]
 
     def _tables(self, values: Tensor, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """exp(logit), up to factors, by subject and by relation, and their sums (B, S, R)."""
+        """Tables of exp(logit), up to factors, by subject and by relation; their sums (B, S, R)."""
         s = self.subjects
         logits = values * scores[:, None]
         by_s, by_r = logits[..., :s], logits[..., s:-1] + logits[..., -1:]
@@ -158,11 +158,11 @@ class Facts:
         return by_s, by_r, by_s.mT @ by_r
 
     def gradient(self, weights: Weights, frequencies: Tensor | None = None) -> Weights:
-        """Minus the gradient of the loss, exact.
+        """Exact negative gradient of the loss.
 
         Args:
-            weights: at which.
-            frequencies: (B, S, R), how often each pair occurs; uniform if not given.
+            weights: weights at which the gradient is taken.
+            frequencies: (B, S, R), frequency of each pair; uniform if not given.
         """
         values, scores = self.read(weights)
         by_s, by_r, total = self._tables(values, scores)
@@ -181,8 +181,7 @@ class Facts:
         return self.embedded(-scores[:, None] * excess, -(values * excess).sum(1))
 
     def odds(self, weights: Weights) -> Odds:
-        """Return the log odds of the right subject, and of the right relation, in the model's
-        answer."""
+        """Log odds that the model's answer has the right subject, and the right relation."""
         by_s, by_r, total = self._tables(*self.read(weights))
         s, r = self.subjects, self.relations
         # Answers (s, k) are likely under subject s; summed over k, or over subjects k.
@@ -199,7 +198,7 @@ class Facts:
         return -(right.view_as(total) / total).log().mean((1, 2))
 
     def scalars(self, weights: Weights) -> Scalars:
-        """The four coordinates of the weights, and the largest part outside them."""
+        """Four coordinates of the weights, and the largest part outside them."""
         values, scores = self.read(weights)
         other = weights.kq - self.embedded(values, scores).kq  # keys to what is no query
         values = values - values.mean(1, keepdim=True)
@@ -222,19 +221,19 @@ class Facts:
 
 
 def rotated(streams: Streams, count: int) -> Tensor:
-    """Uniformly random orthonormal embeddings, (B, count, count)."""
+    """Draw uniformly random orthonormal embeddings: (B, count, count)."""
     q, r = torch.linalg.qr(streams.normal(count, count))
     found: Tensor = q * r.diagonal(dim1=1, dim2=2).sign()[:, None]
     return found
 
 
 def hadamard_or_one_hot(kinds: str, subjects: int, relations: int) -> tuple[Tensor, Tensor]:
-    """Embeddings of the tokens, (1, S + R + 1, same), and of the answers, (1, S R, S R).
+    """Embeddings of the tokens, (1, S + R + 1, S + R + 1), and of the answers, (1, S R, S R).
 
     Args:
         kinds: of subjects, relations and answers: O for one-hot, H for a normalised Hadamard
-            matrix. Subjects, relations and query have coordinates of their own.
-        subjects, relations: powers of 2 where they are H.
+            matrix. Subjects, relations and query have separate coordinates. subjects, relations: S
+            and R; powers of 2 for kind H.
     """
 
     def table(kind: str, count: int) -> Tensor:

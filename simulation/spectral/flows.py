@@ -1,7 +1,7 @@
-"""Gradient, spectral and sign flow of the matrices of a transformer, and its optimisers.
+"""Gradient, spectral and sign flow of a transformer's matrices, and optimisers.
 
-A flow moves each matrix as a rule says: along minus the gradient of the loss, along its polar
-factor, or along its sign.
+A rule determines the flow of each matrix: along the negative gradient of the loss, along the
+negative gradient's polar factor, or along its sign.
 """
 
 import math
@@ -25,9 +25,9 @@ NOT_ORTHONORMAL = 1e-4
 
 
 def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
-    """U V^T of the singular value decomposition U S V^T, for each matrix of a batch.
+    """Polar factor U V^T of the singular value decomposition U S V^T, for each matrix of a batch.
 
-    Singular values below ``least`` of the largest count as zero and are left out.
+    Singular values below ``least`` times the largest count as zero and are left out.
 
     >>> polar(torch.tensor([[0.0, 3.0], [-2.0, 0.0]])).tolist()
     [[0.0, 1.0], [-1.0, 0.0]]
@@ -39,11 +39,10 @@ def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
 
 
 def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The singular value decomposition.
+    """Singular value decomposition, checked on a CPU.
 
-    For some matrices with many equal values MKL's algorithm gives up, or returns vectors that are
-    not orthonormal without an error. On a CPU those matrices are decomposed again by a slower
-    algorithm.
+    For some matrices with many equal values MKL's algorithm fails, or silently returns vectors that
+    are not orthonormal. On a CPU a slower algorithm then decomposes these matrices.
     """
     if matrix.device.type != "cpu":
         return tuple(torch.linalg.svd(matrix, full_matrices=False))
@@ -64,18 +63,18 @@ def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def sign(matrix: Tensor) -> Tensor:
-    """The sign of each entry; 0 where it is a rounding error."""
+    """Sign of each entry; 0 where the entry is a rounding error."""
     return unrounded(matrix).sign()
 
 
 def unrounded(matrix: Tensor) -> Tensor:
-    """The matrix with 0 below `NO_ENTRY` of its largest entry."""
+    """Set entries below `NO_ENTRY` times the largest entry to 0."""
     largest = matrix.abs().amax((-2, -1), keepdim=True)
     return matrix * (matrix.abs() > NO_ENTRY * largest)
 
 
 def newton_schulz(matrix: Tensor) -> Tensor:
-    """Five Newton-Schulz steps of the quintic that Muon uses: singular values to 0.7 to 1.2.
+    """Take Muon's five quintic Newton-Schulz steps, which bring singular values to 0.7 to 1.2.
 
     K. Jordan et al., "Muon: an optimizer for hidden layers in neural networks" (2024).
     """
@@ -90,13 +89,13 @@ def newton_schulz(matrix: Tensor) -> Tensor:
 
 
 def muon(matrix: Tensor) -> Tensor:
-    """Muon's direction: `newton_schulz`, and longer for matrices with more rows than columns."""
+    """Muon's direction: `newton_schulz`, scaled up for matrices with more rows than columns."""
     rows, columns = matrix.shape[-2:]
     return newton_schulz(matrix) * math.sqrt(max(1.0, rows / columns))
 
 
 def identity(matrix: Tensor) -> Tensor:
-    """The matrix itself."""
+    """Return the matrix itself."""
     return matrix
 
 
@@ -109,7 +108,7 @@ RULES: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Moving(Protocol):
-    """Weights that a flow moves."""
+    """Weights that a flow can move."""
 
     def moved(self, direction: Self, step: float) -> Self: ...
     def mapped(self, function: Callable[[Tensor], Tensor]) -> Self: ...
@@ -119,26 +118,26 @@ W = TypeVar("W", bound=Moving)
 
 
 class Descended(Protocol[W]):
-    """Task to be learned: minus the gradient of its loss."""
+    """Task to be learned, with the negative gradient of its loss."""
 
     def gradient(self, weights: W, /) -> W: ...
 
 
 class Answering(Descended[Weights], Protocol):
-    """A model of facts: its whole matrices, or what symmetry leaves of them."""
+    """Model of facts: whole matrices, or matrices reduced by symmetry."""
 
     def start(self, alpha: float, beta: float) -> Weights: ...
     def odds(self, weights: Weights) -> Odds: ...
 
 
 def flow(task: Descended[W], weights: W, rule: str, times: Iterable[float]) -> Iterator[W]:
-    """The weights at these times, one classical Runge-Kutta step from each to the next.
+    """Weights at these times, by a classical Runge-Kutta step from each time to the next.
 
     Args:
-        task: whose population loss is descended.
-        weights: at the first of the times.
+        task: task whose population loss descends.
+        weights: weights at the first time.
         rule: "gradient", "spectral" or "sign".
-        times: rising.
+        times: increasing times.
     """
 
     def slope(at: W) -> W:
@@ -157,9 +156,9 @@ def flow(task: Descended[W], weights: W, rule: str, times: Iterable[float]) -> I
 
 
 def clock(duration: float, steps: int, *, growing: float | None = None) -> list[float]:
-    """Times from 0 to a duration in equal steps; with ``growing``, on from there to that time.
+    """Times from 0 to ``duration`` in equal steps and, if given, from there to ``growing``.
 
-    The later steps are a twentieth of the time that has passed, as a flow that slows down allows.
+    Later steps are a twentieth of the elapsed time: the flow slows down.
 
     >>> clock(2.0, 2)
     [0.0, 1.0, 2.0]
@@ -175,13 +174,12 @@ def clock(duration: float, steps: int, *, growing: float | None = None) -> list[
 
 
 def followed(task: Answering, path: Iterable[Weights], until: float = 0.0) -> Odds:
-    """The odds along a path, (points, B): to its end, or until every replicate has learned and
-    somebody looks.
+    """Odds along a path, (points, B), to its end or until every replicate has learned.
 
     Args:
-        task: what the weights answer.
-        path: of the weights.
-        until: probability of being wrong, about subjects and about relations, that is learned.
+        task: task that gives the odds.
+        path: weights along the path.
+        until: error probability, of subjects and of relations, that counts as learned.
     """
     level = math.log(1 / until - 1) if until else math.inf
     points: list[Odds] = []
@@ -197,14 +195,14 @@ def followed(task: Answering, path: Iterable[Weights], until: float = 0.0) -> Od
 
 
 def learning_time(odds: Tensor, times: Sequence[float], error: float) -> Tensor:
-    """(B,): when the probability of being wrong first falls to ``error``, interpolated linearly.
+    """Time (B,) at which the error probability first falls to ``error``, interpolated linearly.
 
     Args:
-        odds: logarithms of the odds of being right, (points, B).
-        times: of the points, and of what may follow them.
-        error: in (0, 1).
+        odds: log odds of a right answer, (points, B).
+        times: times of the points; later times are ignored.
+        error: error probability in (0, 1).
 
-    Raises ValueError if it never does, or does at the first point, or the odds are not numbers.
+    Raises ValueError if it never falls so far, is so small at the first point, or odds are nan.
     """
     level = math.log(1 / error - 1)
     reached = odds >= level
@@ -239,14 +237,14 @@ def one_step_at_a_time(
     """Take steps of an optimiser instead of a flow: the weights before the first and after each.
 
     Args:
-        task: to be learned.
-        weights: at the start.
+        task: task to be learned.
+        weights: initial weights.
         direction: maps a (mean) gradient to a step, such as `polar`.
         rate: size of a step.
-        steps: how many.
+        steps: number of steps.
         momentum: share of the old mean of gradients in the new one, with Nesterov's look ahead.
         batch: pairs drawn for a step, uniform; all pairs if not given.
-        rngs: of each replicate, for the batches.
+        rngs: generators of the replicates, for the batches.
     """
     pairs = task.answers
     mean, streams = weights.mapped(torch.zeros_like), Streams.like(rngs, task.uniform)
@@ -268,8 +266,8 @@ def one_step_at_a_time(
 def adam_steps(task: Facts, weights: Weights, *, rate: float, steps: int) -> Iterator[Weights]:
     """Full-batch Adam with its usual constants: the weights at the start and after each step.
 
-    Rounding errors of a gradient count as zero: Adam would divide them by their own size, and turn
-    zeros into steps that are as large as any.
+    Rounding errors of a gradient count as zero: Adam would divide them by their own size, and take
+    full steps from zeros.
     """
     now = weights.mapped(torch.clone)
     adam = Adam([now.ov, now.kq], [rate] * len(now.ov))

@@ -1,11 +1,11 @@
-"""A linear memory of items of unequal frequency, after one step of an optimiser or a few.
+"""Linear memory of items of unequal frequency, after one or a few steps of an optimiser.
 
 Item i = 1, ..., N has frequency p_i, a power law, and Gaussian embeddings u_i, v_i of mean square
-length 1.  The memory W answers v_i with the output of largest score ``u_j . W v_i``; item i is
-recalled if that is u_i.  Steps start from W = 0, where all softmax probabilities are 1/N and the
-cross-entropy has the gradient -G, ``G = sum_i p_i (u_i - ubar) v_i^T``.
+length 1. The memory W answers v_i with the output of largest score ``u_j . W v_i``; item i is
+recalled if the answer is u_i. Steps start from W = 0, where all softmax probabilities are 1/N and
+the cross-entropy has the gradient -G, ``G = sum_i p_i (u_i - ubar) v_i^T``.
 
-Tensors have the shape (replicates, ...). As many replicates are simulated at a time as fit a tile.
+Tensors have the shape (replicates, ...). Replicates are simulated in groups that fit a tile.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ def frequencies(items: int, exponent: float) -> Floats:
 
 
 def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    """Minus the gradient of the cross-entropy at W = 0, for items of these weights: (R, d, d).
+    """Negative gradient of the cross-entropy at W = 0, for items of these weights: (R, d, d).
 
     >>> u = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]])
     >>> gradient(torch.tensor([[1.0, 0.0]]), u, u).tolist()
@@ -52,7 +52,7 @@ def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor)
 def softmax_gradient(
     memory: torch.Tensor, weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor
 ) -> torch.Tensor:
-    """Minus the gradient of the cross-entropy at any W, for items of these weights: (R, d, d)."""
+    """Negative gradient of the cross-entropy at any W, for items of these weights: (R, d, d)."""
     shares = (inputs @ memory.mT @ outputs.mT).softmax(2)
     return ((outputs - shares @ outputs) * weights[..., None]).mT @ inputs
 
@@ -60,9 +60,9 @@ def softmax_gradient(
 def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
     """Newton's step from W = 0: (R, d, d).
 
-    The Hessian there is the Kronecker product of the outputs' covariance, all N alike, and the
-    inputs' second moment under the weights. Where one of them is singular the step is not finite:
-    a GPU would have to wait for an error.
+    The Hessian at W = 0 is the Kronecker product of the outputs' covariance, with all N weighted
+    equally, and the inputs' second moment under the weights. Where a factor is singular, the step
+    is not finite, and there is no error: a GPU would have to wait for it.
     """
     centred = _centred(outputs)
     covariance = centred.mT @ centred / outputs.shape[1]
@@ -101,9 +101,9 @@ def one_step(
 ) -> dict[str, torch.Tensor]:
     """Number of items recalled after one step of each kind: (R,), by kind.
 
-    ``steps``: of "gradient", "spectral" (the polar factor of the gradient) and "newton".
-    ``batch``: samples that the gradient is an average over; None for the population. The embeddings
-    are drawn before the batch, so that they are the same with and without.
+    ``steps``: some of "gradient", "spectral" (the polar factor of the gradient) and "newton".
+    ``batch``: number of samples that the gradient averages; None for the population. Embeddings are
+    drawn before the batch, so that they are the same with and without a batch.
     """
     found: dict[str, list[torch.Tensor]] = {step: [] for step in steps}
     streams, population = Streams(rngs, device, dtype), frequencies(items, exponent)
@@ -125,9 +125,9 @@ def batch_and_population(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, torch.Tensor]:
-    """Items recalled after a step on a batch, and on the population, of the same embeddings.
+    """Number of items recalled after a step on a batch and on the population, same embeddings.
 
-    Returns (R,) counts under the name of each step, and under that with "_all" for the population.
+    Returns (R,) counts under each step's name, with the suffix "_all" for the population.
     """
     found: dict[str, list[torch.Tensor]] = {}
     streams, population = Streams(rngs, device, dtype), frequencies(items, exponent)
@@ -154,21 +154,21 @@ def several_steps(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Count the items recalled after each of several thresholded steps.
 
-    Each step takes the gradient at W = 0 of the items that are not yet recalled, as if these had
-    softmax probability 0 and all others 1.
+    Each step adds the gradient at W = 0 of the items not yet recalled, as if these had softmax
+    probability 0 and all others 1.
 
     Args:
         rngs, dim, items, exponent, device, dtype: as above.
-        steps: how many.
+        steps: number of steps.
         rule: matrix that a step adds: the polar factor of the gradient ("spectral"), the gradient
             over its largest singular value ("gradient"), or the paper's `regularised` polar
             factor ("regularised").
-        rate: if given, each step has size rate * sqrt(d), along the exact gradient of the whole
-            softmax at the current memory.
-        batch: samples per step, drawn afresh for each step; None for the population.
+        rate: if given, each step has size rate * sqrt(d) and uses the exact softmax gradient at the
+            current memory.
+        batch: samples per step, new for each step; None for the population.
 
     Returns:
-        Number of items recalled, and the probability of all others, each (R, steps).
+        Number of items recalled, and total probability of all others, both (R, steps).
     """
     counts, masses = [], []
     streams, population = Streams(rngs, device, dtype), frequencies(items, exponent)
@@ -216,7 +216,7 @@ def _spectral(p: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> t
 
 
 def _normalised(matrix: torch.Tensor) -> torch.Tensor:
-    """The matrix over its largest singular value; 0 stays 0."""
+    """Divide the matrix by its largest singular value; 0 stays 0."""
     largest: torch.Tensor = torch.linalg.matrix_norm(matrix, 2, keepdim=True)
     return matrix / largest.clamp(min=torch.finfo(matrix.dtype).tiny)
 
@@ -239,7 +239,7 @@ def _centred(outputs: torch.Tensor) -> torch.Tensor:
 def _above(
     own: torch.Tensor, answers: torch.Tensor, outputs: torch.Tensor, index: torch.Tensor
 ) -> torch.Tensor:
-    """Whether no output but the one of each index scores at least ``own``: (R, n) bool."""
+    """Whether only the output at each index scores at least ``own``: (R, n) bool."""
     found, (rows, rivals) = [], (own.shape[1], outputs.shape[1])
     for r in groups(len(own), outputs[0].numel() + rows * rivals, own):
         scores = answers[r] @ outputs[r].mT
@@ -258,11 +258,12 @@ def _drawn(
     batch: int | None,
     scores: int = 0,
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Inputs and outputs, (R, N, d); how often each step sees an item, (R or 1, steps, N); the
-    population, (N,).
+    """Draw inputs and outputs, (R, N, d), and the data of the steps.
 
-    ``scores``: how many are held of a replicate at a time, next to its embeddings and two tables
-    made of them.
+    The data are the item's frequency in each step, (R or 1, steps, N), and in the population, (N,).
+
+    ``scores``: number of scores of a replicate in memory at a time, in addition to embeddings and
+    two tables of them.
     """
     items = len(population)
     for r in groups(len(streams), 4 * items * dim + scores, streams):

@@ -1,10 +1,10 @@
-"""The memory of `softmax_memory` by its symmetry: groups of equally frequent items, any number.
+"""The memory of `softmax_memory`, reduced by symmetry to groups of equally frequent items.
 
-Exchanging items of a group, with their answers, changes nothing. So all entries of W that such
-exchanges take to each other are equal, and a table has each of them once. The first row has an
-item's score for its own answer, the others its score for any other answer, group by group. One row
-for all other answers suffices as long as the columns of W do not see each other. Tables are
-`Weights`, one column per group. 100,000 items are 1,000 numbers, or 10,000.
+Exchanging items of a group, together with their answers, changes nothing. So all entries of W that
+such exchanges map to each other are equal, and a table has each value once. The first row has an
+item's score for its own answer, other rows its score for any other answer, group by group. One row
+for all other answers suffices if the columns of W do not interact. Tables are `Weights`, with a
+column per group. For 100,000 items a table has 1,000 or 10,000 numbers.
 """
 
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class Groups:
     """Groups of equally many items; group g has a probability of order g^-power.
 
     Attributes:
-        items: K, a multiple of the groups; at least twice as many where others are kept apart.
-        frequencies: of one item of each group, (M,).
+        items: K, a multiple of the number of groups; at least twice this number with ``apart``.
+        frequencies: probability of an item of each group, (M,).
         noise: share of labels drawn from all answers.
-        apart: whether other answers are kept apart by their group.
+        apart: whether rows distinguish other answers by their group.
     """
 
     items: int
@@ -37,8 +37,7 @@ class Groups:
     def of(
         cls, items: int, groups: int, power: float, noise: float, like: Tensor, *, apart: bool
     ) -> "Groups":
-        """Make groups as `Memory.grouped`. Raises ValueError for groups of other sizes, or of too
-        few items."""
+        """Make groups, as `Memory.grouped`. Raises ValueError for unequal or too small groups."""
         least = 2 if apart else 1
         if items % groups or items < least * groups:
             raise ValueError(f"{items} items make no {groups} groups of one size, from {least} on")
@@ -47,12 +46,12 @@ class Groups:
 
     @property
     def size(self) -> int:
-        """Items of a group."""
+        """Number of items of a group."""
         return self.items // self.frequencies.numel()
 
     @cached_property
     def counts(self) -> Tensor:
-        """(rows, M): of how many answers an entry of the table is the score."""
+        """Number of answers that share an entry of the table: (rows, M)."""
         one = torch.ones_like(self.frequencies)[None]
         if not self.apart:
             return torch.cat([one, (self.items - 1) * one])
@@ -61,27 +60,27 @@ class Groups:
 
     @cached_property
     def labels(self) -> Tensor:
-        """(rows, M): how often one of these answers is the label."""
+        """Probability that a given one of these answers is the label: (rows, M)."""
         labels = torch.full_like(self.counts, self.noise / self.items)
         labels[0] += 1 - self.noise
         return labels
 
     def start(self) -> Weights:
-        """W = 0."""
+        """Initial table, W = 0."""
         return Weights(torch.zeros_like(self.counts))
 
     def _log_chances(self, weights: Weights) -> Tensor:
-        """(rows, M): logarithm of the softmax, of one answer."""
+        """Log softmax of one answer: (rows, M)."""
         several = self.counts.log()
         found: Tensor = (weights.matrix + several).log_softmax(0) - several
         return found
 
     def gradient(self, weights: Weights) -> Weights:
-        """Minus the gradient of the mean cross-entropy, an entry of W for each of the table."""
+        """Negative gradient of the mean cross-entropy, in one entry of W per entry of the table."""
         return Weights((self.labels - self._log_chances(weights).exp()) * self.frequencies)
 
     def mean_excess(self, weights: Weights) -> Tensor:
-        """The mean cross-entropy above the entropy of the labels."""
+        """Mean cross-entropy above the entropy of the labels."""
         above = torch.special.xlogy(self.labels, self.labels)
         above = above - self.labels * self._log_chances(weights)
         found: Tensor = self.size * self.frequencies @ (self.counts * above).sum(0)
@@ -89,10 +88,11 @@ class Groups:
 
     @property
     def polar(self) -> Rule:
-        """Return the polar factor of the whole matrix, as a table; others must be kept apart.
+        """Polar factor of the whole matrix, as a table; it needs ``apart``.
 
-        W maps vectors that sum to zero over a group to multiples of themselves, and constants on
-        the groups to constants. These parts are orthogonal, and each has its own polar factor.
+        W maps vectors that sum to zero over a group to multiples of themselves, and vectors
+        constant on groups to such vectors. These subspaces are orthogonal, and each has its own
+        polar factor.
         """
 
         def rule(table: Tensor) -> Tensor:

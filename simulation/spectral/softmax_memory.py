@@ -1,7 +1,7 @@
-"""A linear memory of K items under softmax and cross-entropy: its exact gradient, flows and steps.
+"""Linear memory of K items under softmax and cross-entropy: exact gradient, flows and steps.
 
 Queries and answers are orthonormal. `Weights.matrix` is W in their basis: scores of item j are
-column j. Nothing here knows that one number per item would do.
+column j. The code does not use that one number per item would suffice.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ class Weights:
     matrix: Tensor
 
     def moved(self, direction: "Weights", step: float) -> "Weights":
-        """The weights after a step in a direction."""
+        """Weights after a step in a direction."""
         return Weights(torch.add(self.matrix, direction.matrix, alpha=step))
 
     def mapped(self, function: Rule) -> "Weights":
@@ -31,21 +31,21 @@ class Weights:
 
 @dataclass(frozen=True)
 class Memory:
-    """Items with their frequencies, (K,), and the share of labels drawn from all answers."""
+    """Items with frequencies, (K,), and the share of labels drawn from all answers."""
 
     frequencies: Tensor
     noise: float = 0.0
 
     @classmethod
     def grouped(cls, items: int, groups: int, power: float, noise: float, like: Tensor) -> "Memory":
-        """Groups of equally many items; group g has a probability of order g^-power.
+        """Make groups of equally many items; group g has a probability proportional to g^-power.
 
         Args:
             items: K, a multiple of the groups.
-            groups: how many.
-            power: of the law of the groups.
+            groups: number of groups.
+            power: exponent of the groups' probabilities.
             noise: share of labels drawn from all answers.
-            like: of the type and device that is wanted.
+            like: a tensor of the wanted type and device.
         """
         weights = torch.arange(1, groups + 1).to(like) ** -power
         each = weights / weights.sum() * groups / items
@@ -53,41 +53,41 @@ class Memory:
 
     @property
     def labels(self) -> Tensor:
-        """(K answers, K items): how often an answer is an item's label."""
+        """Probability that an answer is an item's label: (K answers, K items)."""
         size = self.frequencies.numel()
         own = torch.eye(size, dtype=self.frequencies.dtype, device=self.frequencies.device)
         return (1 - self.noise) * own + self.noise / size
 
     def start(self) -> Weights:
-        """W = 0."""
+        """Initial weights, W = 0."""
         return Weights(torch.zeros_like(self.labels))
 
     def gradient(self, weights: Weights) -> Weights:
-        """Minus the gradient of the mean cross-entropy."""
+        """Negative gradient of the mean cross-entropy."""
         return Weights((self.labels - weights.matrix.softmax(0)) * self.frequencies)
 
     def excess(self, weights: Weights) -> Tensor:
-        """(K,): each item's cross-entropy above the entropy of its labels."""
+        """Each item's cross-entropy above the entropy of its labels: (K,)."""
         labels = self.labels
         entropy: Tensor = -torch.special.xlogy(labels, labels).sum(0)
         cross = -(labels * weights.matrix.log_softmax(0)).sum(0)
         return cross - entropy
 
     def mean_excess(self, weights: Weights) -> Tensor:
-        """The excess loss, a number."""
+        """Mean excess loss, a number."""
         found: Tensor = self.frequencies @ self.excess(weights)
         return found
 
 
 class Learned(Protocol):
-    """A memory by its items, or by groups of them."""
+    """A memory of items, or of groups of items."""
 
     def start(self) -> Weights: ...
     def gradient(self, weights: Weights, /) -> Weights: ...
 
 
 def steps(memory: Learned, rule: Rule, rate: float, count: int) -> Iterator[Weights]:
-    """The weights at 0 and after each step of an optimiser whose direction is a rule's."""
+    """Weights at the start and after each step in the direction of ``rule``."""
     now = memory.start()
     yield now
     for _ in range(count):
@@ -96,5 +96,5 @@ def steps(memory: Learned, rule: Rule, rate: float, count: int) -> Iterator[Weig
 
 
 def in_basis(rule: Rule, basis: Tensor) -> Rule:
-    """A rule that works on the entries in another orthonormal basis of queries and answers."""
+    """Apply a rule to the entries in another orthonormal basis of queries and answers."""
     return lambda matrix: basis.mT @ rule(basis @ matrix @ basis.mT) @ basis

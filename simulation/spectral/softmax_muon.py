@@ -1,4 +1,4 @@
-"""Muon as it is used, on the memory of `softmax_memory`: momentum, batches, embeddings, no SVD."""
+"""Muon as it is used: momentum, batches, embeddings, no SVD, on the memory of `softmax_memory`."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True)
 class Muon:
-    """Muon as it is used, without the exact sign of the whole gradient.
+    """Settings of Muon as it is used, without the exact polar factor of the whole gradient.
 
     Attributes:
-        rule: the direction that a mean of gradients gives.
-        momentum: share of the old mean in the new one.
-        batch: items drawn for a step, as often as they occur; all of them if not given.
-        dim: of random unit vectors as queries and answers, at least as many as items; orthonormal
-            ones if not given.
+        rule: map from a mean of gradients to a direction.
+        momentum: share of the old mean in the new mean.
+        batch: number of items drawn for a step, by their frequencies; all items if not given.
+        dim: dimension of random unit vectors as queries and answers, at least the number of items;
+            orthonormal vectors if not given.
     """
 
     rule: Rule = polar
@@ -29,7 +29,7 @@ class Muon:
     dim: int | None = None
 
     def excess(self, memory: Memory, rngs: Rngs, *, rate: float, count: int) -> Tensor:
-        """(R,): the excess loss after some steps from W = 0."""
+        """Excess loss after some steps from W = 0: (R,)."""
         labels, items = memory.labels, memory.frequencies.numel()
         streams = Streams.like(rngs, labels)
         queries, answers = (self._embedded(streams, items) for _ in range(2))
@@ -53,7 +53,7 @@ class Muon:
         return found
 
     def _embedded(self, streams: Streams, items: int) -> Tensor:
-        """(R, K, K): in coordinates of the space that they span, which no step leaves."""
+        """Embeddings (R, K, K), in coordinates of their span, which no step leaves."""
         if self.dim is None:
             return embed(streams, items, items, "orthonormal")
         triangular: Tensor = torch.linalg.qr(unit_vectors(streams, items, self.dim).mT)[1]

@@ -1,7 +1,7 @@
-"""Least squares with fewer measurements than weights: one matrix, by Muon and by gradient descent.
+"""Least squares with fewer measurements than weights: a matrix, by Muon and gradient descent.
 
-Measurements are inputs that the matrix maps, or inner products with Gaussian matrices. All start
-from W = 0. Muon adds the polar factor of minus the gradient, and a time is the sum of its rates.
+Measurements are outputs for given inputs, or inner products with Gaussian matrices. All runs start
+from W = 0. Muon adds the polar factor of the negative gradient; a time is the sum of Muon's rates.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ STEP = 1 / 8
 
 
 class Task(Protocol):
-    """Least squares in R replicates, each of its own."""
+    """R independent least-squares problems."""
 
     def start(self) -> Tensor: ...
     def residuals(self, weights: Tensor) -> Tensor: ...
@@ -44,7 +44,7 @@ class Regression:
     outputs: Tensor
 
     def start(self) -> Tensor:
-        """W = 0, (R, m, d)."""
+        """Initial weights, W = 0: (R, m, d)."""
         return torch.zeros_like(self.outputs @ self.inputs.mT)
 
     def residuals(self, weights: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ class Regression:
 
 @dataclass(frozen=True)
 class Sensing:
-    """Half the squared length of the targets less the inner products of W with matrices.
+    """Half the squared length of targets minus inner products of W with matrices.
 
     Attributes:
         matrices: (R, n, p, q).
@@ -69,7 +69,7 @@ class Sensing:
     targets: Tensor
 
     def start(self) -> Tensor:
-        """W = 0, (R, p, q)."""
+        """Initial weights, W = 0: (R, p, q)."""
         return torch.zeros_like(self.matrices[:, 0])
 
     def residuals(self, weights: Tensor) -> Tensor:
@@ -92,10 +92,10 @@ def regression(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Regression:
-    """Draw samples of these inputs, a law of `embed`, with unrelated Gaussian outputs.
+    """Draw samples: inputs by a law of `embed`, with independent Gaussian outputs.
 
-    Inputs and outputs have mean square length 1. Raises ValueError if samples are not fewer than
-    dimensions, or more than the outputs of one of them.
+    Inputs and outputs have mean square length 1. Raises ValueError if there are not fewer samples
+    than dimensions, or more samples than output dimensions.
     """
     if not samples < dim or samples > outputs:
         raise ValueError(f"{samples} samples: give fewer than {dim}, and at most {outputs}")
@@ -113,7 +113,7 @@ def sensing(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Sensing:
-    """Draw Gaussian matrices of mean square length 1 / columns, with unrelated targets of length 1.
+    """Draw Gaussian matrices of mean square length 1 / columns, and targets of length 1.
 
     Raises ValueError if there are more measurements than weights.
     """
@@ -126,7 +126,7 @@ def sensing(
 
 
 def steps(task: Task, rate: float | Tensor, count: int, rule: Rule = polar) -> Iterator[Tensor]:
-    """The weights after each of some steps of one rate: a number, or one a replicate, (R, 1, 1)."""
+    """Weights after each of some steps. ``rate``: a number, or one per replicate, (R, 1, 1)."""
     weights = task.start()
     for _ in range(count):
         weights = weights + rate * rule(task.gradient(weights))
@@ -134,13 +134,13 @@ def steps(task: Task, rate: float | Tensor, count: int, rule: Rule = polar) -> I
 
 
 def after(task: Task, time: float, count: int, rule: Rule = polar) -> Tensor:
-    """The weights at a time, after that many steps."""
+    """Weights at a time, reached in so many steps."""
     (found,) = deque(steps(task, time / count, count, rule), maxlen=1)
     return found
 
 
 def as_long_as(rank: int) -> Rule:
-    """Gradient descent with steps as long as Muon's: the Frobenius norm of `rank` values of 1."""
+    """Gradient descent with steps as long as Muon's: the Frobenius norm of ``rank`` values of 1."""
 
     def rule(gradient: Tensor) -> Tensor:
         scale: Tensor = rank**0.5 / gradient.norm(dim=(-2, -1), keepdim=True)
@@ -150,21 +150,22 @@ def as_long_as(rank: int) -> Rule:
 
 
 def loss_share(task: Task, weights: Tensor) -> Tensor:
-    """The loss over its start, (R,)."""
+    """Loss over initial loss: (R,)."""
     return square(task.residuals(weights)) / square(task.residuals(task.start()))
 
 
 def square(values: Tensor) -> Tensor:
-    """The squared length of each replicate's values, (R,)."""
+    """Squared length of each replicate's values: (R,)."""
     return values.flatten(1).square().sum(1)
 
 
 def fitting_time(task: Task, left: float = 0.03) -> Tensor:
-    """Time (R,) in which Muon fits all measurements; the last of it, from residuals of relative
-    length ``left`` on, as if these fell at their present speed.
+    """Time (R,) in which Muon fits all measurements, extrapolated at constant speed in the end.
 
-    At that speed, the gradient's nuclear norm over the residuals' length, they would take the time
-    that is left; it only falls, so that they take no less.
+    The extrapolation starts once residuals have the relative length ``left``.
+
+    The speed is the gradient's nuclear norm over the residuals' length. It only falls, so the true
+    time is at least the extrapolated one.
     """
     weights = task.start()
     passed = torch.zeros_like(weights[:, 0, 0])
@@ -183,7 +184,7 @@ def fitting_time(task: Task, left: float = 0.03) -> Tensor:
 
 
 def _most(left: float) -> int:
-    """Steps after which all have this little left: as many again as on a straight line."""
+    """Number of steps for residuals to fall to ``left``: twice as many as on a straight line."""
     count, now = 0, 1.0
     while now > left:
         count, now = count + 1, now * (1 - STEP)
@@ -200,10 +201,11 @@ def line(task: Task) -> tuple[Tensor, Tensor]:
 
 
 def straight_time(task: Task, halvings: int = 11) -> Tensor:
-    """Time (R,) up to which the gradient's polar factor does not change along Muon's first one.
+    """Time (R,) on a straight line up to which the gradient's polar factor does not change.
 
-    Found by bisection, to 2^-halvings of the time of least loss, where it has changed: the gradient
-    is orthogonal to its polar factor only if it vanishes.
+    Bisection finds it within 2^-halvings of the time of least loss. At the time of least loss the
+    polar factor has changed, because a gradient is orthogonal to its polar factor only if it is
+    zero.
     """
     factor, until = line(task)
     low = torch.zeros_like(until)
@@ -216,7 +218,7 @@ def straight_time(task: Task, halvings: int = 11) -> Tensor:
 
 
 def flat_steps(task: Regression, rate: Tensor, count: int) -> Tensor:
-    """Number (R,) of Muon's steps, of some, after which all n singular values are the same."""
+    """Number of Muon's steps, up to ``count``, with all n singular values equal: (R,)."""
     samples = task.inputs.shape[-1]
     flat = torch.ones(len(rate), dtype=torch.bool, device=rate.device)
     number = torch.zeros_like(rate[:, 0, 0])
@@ -228,8 +230,10 @@ def flat_steps(task: Regression, rate: Tensor, count: int) -> Tensor:
 
 
 def transport(task: Regression) -> Tensor:
-    """The positive matrix M, (R, n, n), with Y^T Y = M X^T X M: it carries Gaussian vectors of
-    covariance X^T X to ones of covariance Y^T Y, the least distance."""
+    """Positive matrix M, (R, n, n), with Y^T Y = M X^T X M.
+
+    It is the optimal transport of Gaussian vectors of covariance X^T X to covariance Y^T Y.
+    """
     source, target = (part.mT @ part for part in (task.inputs, task.outputs))
     root = _power(source, 0.5)
     back = _power(source, -0.5)
@@ -243,14 +247,13 @@ def _power(matrix: Tensor, exponent: float) -> Tensor:
 
 
 def stable_share(weights: Tensor, rank: int) -> Tensor:
-    """The mean squared singular value over the largest, (R,): 1 if ``rank`` are equal, and no
-    others."""
+    """Mean squared singular value over the largest, (R,): 1 if exactly ``rank`` are equal."""
     largest: Tensor = torch.linalg.matrix_norm(weights, 2)
     return square(weights) / (rank * largest.square())
 
 
 def concentration(weights: Tensor) -> Tensor:
-    """The mean fourth power of the singular values over their squared mean square, (R,)."""
+    """Mean fourth power of the singular values over their squared mean square: (R,)."""
     least = min(weights.shape[-2:])
     gram = weights.mT @ weights if weights.shape[-1] == least else weights @ weights.mT
     return least * square(gram) / square(weights).square()

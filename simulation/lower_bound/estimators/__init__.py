@@ -1,9 +1,9 @@
-"""Estimators of the map from tokens to labels that see the gradient at initialisation alone.
+"""Estimators of the map from tokens to labels that see only the gradient at initialisation.
 
 To try to break the lower bound, write a function from `gradient_channel.Observation` to the guessed
-label of each token, (R, V) int64. Put it into its own file here, and add it to ``PANEL`` under the
-name that the report shall show. The claims of ``claims/lower_bound`` run every estimator of the
-panel against the ceiling.
+label of each token, (R, V) int64. Put it into its own file here, and add it to ``PANEL`` under its
+name in the report. The claims of ``claims/lower_bound`` compare every estimator of the panel with
+the ceiling.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ PANEL: Mapping[str, Estimator] = {
 
 
 def named(name: str) -> Estimator:
-    """The estimator of the panel with this name.
+    """Look up an estimator of the panel by name.
 
     Raises ValueError if there is none.
     """

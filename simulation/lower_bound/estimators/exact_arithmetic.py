@@ -1,10 +1,10 @@
-r"""Reading the counts off a single real number: why the lower bound needs a noisy channel.
+r"""Decoder that reads all counts off a single real number: the lower bound needs a noisy channel.
 
 With d = 1 the gradient is one number, :math:`G \propto \sum_{kx} u_k C_{kx} z_x`, where the integer
 :math:`C_{kx}` counts how often token x occurs under label k (up to a constant in each column, as
 labels are centred). Finitely many tables C are possible, and for generic embeddings no two give the
-same G. So a decoder of infinite precision finds the table in a list of all of them and then applies
-Bayes' rule to it:
+same G. So a decoder of infinite precision finds the table in a list of all tables, and then applies
+Bayes' rule:
 
 .. math:: P(\pi \mid C) \propto \sum_{C' \sim C} \prod_k
     \frac{C'_{kx}!}{(C'_{kx} - n_k)!}\Big|_{x = \pi^{-1}(k)} \prod_{kx} \frac{1}{C'_{kx}!} ,
@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def labels(observation: Observation) -> torch.Tensor:
-    """(R, V): the label of each token of largest posterior probability; needs ``dim`` 1."""
+    """Label of largest posterior probability of each token, (R, V); needs ``dim`` 1."""
     maps = every_map(observation.vocab_size).numpy()
     tables = [_table(observation, r) for r in range(len(observation.gradient))]
     found = [_likeliest(t, maps, observation.samples, observation.length) for t in tables]
@@ -36,7 +36,7 @@ def labels(observation: Observation) -> torch.Tensor:
 
 
 def gap(observation: Observation) -> torch.Tensor:
-    """(R,): smallest difference between the gradients of two tables, over the largest gradient."""
+    """Smallest difference between the gradients of two tables, over the largest gradient: (R,)."""
     values = np.stack([_gradients(observation, r) for r in range(len(observation.gradient))])
     values.sort(axis=1)
     return torch.from_numpy(np.diff(values, axis=1).min(1) / np.abs(values).max(1))
@@ -44,9 +44,9 @@ def gap(observation: Observation) -> torch.Tensor:
 
 @cache
 def every_table(vocab_size: int, length: int, samples: int) -> Integers:
-    """Every count table of ``samples`` sequences, (count, V, V) by label and token.
+    """List every count table of ``samples`` sequences, (count, V, V) by label and token.
 
-    Each column has its smallest entry subtracted, which centring over labels cannot see.
+    The smallest entry of each column is subtracted: it has no effect on centred labels.
     """
     bags = itertools.combinations_with_replacement(range(vocab_size), length)
     rows = np.stack([np.bincount(bag, minlength=vocab_size) for bag in bags])

@@ -1,4 +1,4 @@
-r"""Exact Bayes in the Gaussian-equivalent channel, by summing over all V! maps.
+r"""Exact Bayesian estimate in the Gaussian-equivalent channel, by a sum over all V! maps.
 
 In white coordinates (`whitening`) the likelihood of a map is
 
@@ -27,7 +27,7 @@ class Posterior:
 
     @property
     def labels(self) -> torch.Tensor:
-        """(R, V): the likeliest label of each token, which maximises the expected accuracy."""
+        """Likeliest label of each token, (R, V): this choice maximises the expected accuracy."""
         size = self.maps.shape[1]
         marginals = self.chances @ torch.nn.functional.one_hot(self.maps, size).flatten(1).to(
             self.chances.dtype
@@ -37,15 +37,17 @@ class Posterior:
 
     @property
     def information(self) -> torch.Tensor:
-        """(R,): relative entropy in nats to the uniform prior; its mean is the mutual
-        information between map and observation."""
+        """Relative entropy (R,), in nats, to the uniform prior.
+
+        Its mean is the mutual information between map and observation.
+        """
         count = self.chances.shape[1]
         gained: torch.Tensor = torch.special.xlogy(self.chances, self.chances * count).sum(1)
         return gained
 
 
 def posterior(observation: Observation) -> Posterior:
-    """The posterior over all maps.
+    """Compute the posterior over all maps.
 
     Raises ValueError if ``vocab_size`` exceeds 7, or the label counts are hidden.
     """
@@ -72,7 +74,7 @@ def labels(observation: Observation) -> torch.Tensor:
 
 
 def every_map(size: int) -> torch.Tensor:
-    """(V!, V) int64: every permutation.
+    """List every permutation: (V!, V) int64.
 
     Raises ValueError for more than 7 tokens.
     """
@@ -82,7 +84,7 @@ def every_map(size: int) -> torch.Tensor:
 
 
 def sample_posterior(batch: Batch) -> Posterior:
-    """The posterior given the sequences themselves, of which the gradient is a function.
+    """Compute the posterior from the sequences, which determine the gradient.
 
     Raises ValueError if ``vocab_size`` exceeds 7.
     """

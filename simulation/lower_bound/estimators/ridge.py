@@ -2,9 +2,9 @@ r"""Two-sided ridge regression, and its limit without ridge, the linear MMSE est
 
 .. math:: S^\top = U\,(U^\top U + \rho I)^{-1}\, G\, (Z^\top Z + \rho I)^{-1} Z^\top
 
-(embeddings centred). Signal and noise of the Gaussian-equivalent channel have covariances that are
-both proportional to :math:`UU^\top \otimes ZZ^\top`, so the best linear estimate has no ridge. A
-large ridge gives the matched filter.
+The embeddings are centred. Signal and noise of the Gaussian-equivalent channel have covariances
+that are both proportional to :math:`UU^\top \otimes ZZ^\top`, so the best linear estimate has no
+ridge. A large ridge gives the matched filter.
 """
 
 import torch
@@ -15,7 +15,7 @@ from simulation.lower_bound.gradient_channel import Observation, centred
 
 
 def scores(observation: Observation, *, ridge: float = 0.5) -> torch.Tensor:
-    """(R, V, V) by token and label; ``ridge`` in units of V/d, the mean eigenvalue of U^T U."""
+    """Scores by token and label, (R, V, V). ``ridge``: in units of V/d, U^T U's mean eigenvalue."""
     left, right = (_filtered(vectors, ridge) for vectors in (observation.u, observation.z))
     scale = observation.length * observation.vocab_size
     return scale * right @ observation.gradient.mT @ left.mT
@@ -28,7 +28,7 @@ def labels(observation: Observation, *, ridge: float = 0.5) -> torch.Tensor:
 
 
 def linear_mmse(observation: Observation) -> torch.Tensor:
-    """(R, V, V) by token and label: the two-sided pseudo-inverse."""
+    """Two-sided pseudo-inverse, by token and label: (R, V, V)."""
     white = whiten(observation)
     return white.expand(white.y)
 

@@ -4,11 +4,11 @@ With :math:`\Pi U = Q_u R_u`, :math:`\Pi Z = Q_z R_z`, :math:`\Pi` the projector
 
 .. math:: Y = LV\; R_u^{-\top} G R_z^{-1} = Q_u^\top (LV M)\, Q_z ,
 
-and independent noise of equal variance in the entries of M is independent and of equal variance in
-the entries of Y.  Nothing is lost as long as the centred embeddings have full rank, d < V.
+and white noise in the entries of M is white noise in the entries of Y. No information is lost as
+long as the centred embeddings have full rank, d < V.
 
-Label counts that are hidden add a multiple of :math:`\bar z` to each row of M Z, hence
-:math:`y\, \bar z^\top R_z^{-1}` with unknown y: that one of d directions is struck out.
+Hidden label counts add a multiple of :math:`\bar z` to each row of M Z, hence
+:math:`y\, \bar z^\top R_z^{-1}` with unknown y: this direction, one of d, is projected out.
 """
 
 from dataclasses import dataclass
@@ -20,23 +20,23 @@ from simulation.lower_bound.gradient_channel import Observation, centred
 
 @dataclass(frozen=True, kw_only=True)
 class White:
-    """``y``: (R, d, d).  ``label_basis``, ``token_basis``: (R, V, d) orthonormal columns."""
+    """``y``: (R, d, d).  ``label_basis``, ``token_basis``: (R, V, d), with orthonormal columns."""
 
     y: torch.Tensor
     label_basis: torch.Tensor
     token_basis: torch.Tensor
 
     def expand(self, y: torch.Tensor) -> torch.Tensor:
-        """Scores by token and label, (R, V, V), of a matrix in these coordinates."""
+        """Convert a matrix in white coordinates to scores by token and label, (R, V, V)."""
         return self.token_basis @ y.mT @ self.label_basis.mT
 
     def project(self, scores: torch.Tensor) -> torch.Tensor:
-        """Coordinates (R, d, d) of a matrix by token and label, (R, V, V)."""
+        """Convert a matrix by token and label, (R, V, V), to white coordinates (R, d, d)."""
         return self.label_basis.mT @ scores.mT @ self.token_basis
 
 
 def whiten(observation: Observation) -> White:
-    """The observation in white coordinates.
+    """Convert the observation to white coordinates.
 
     Raises ValueError unless ``dim`` is below ``vocab_size``.
     """
