@@ -13,7 +13,7 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
   Limits of means: `Limit`. Several of these on the same replicates: `Several`.
   Bounds: `OneSided`, `Ordering`, `Identity`. Scaling of a mean: `Exponents`.
   Crossings of a target by a success rate, and their scaling: `CriticalLocation`,
-  `CriticalExponents`. The largest of several, cell by cell: `WinnerShare`.
+  `CriticalExponents`. The largest of several means: `WinnerShare`.
 * `Betting(low, high)`, `Student()` and `Deterministic()` are the ways to bound means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.

@@ -113,7 +113,7 @@ def _needs(claim: ClaimRow) -> str:
 
 
 def _factor(part: ComponentRow) -> float:
-    """Return the factor of replicates at which bounds of an estimate would clear the edges."""
+    """Return the factor on replicates after which an estimate's bounds would clear the edges."""
     (low, high), at = part.region.ends, part.estimate
     if at is None:
         return math.inf

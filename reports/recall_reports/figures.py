@@ -11,7 +11,7 @@ FINDING = "estimate [bounds]"
 STAR = "* The edge of the region, where testing stops: the data may say more."
 """Meaning of the star that `finding` adds to a bound."""
 EDGE = 0.02
-"""Largest distance of a bound on an edge from this edge, in widths of the region."""
+"""Distance from an edge, in widths of the region, up to which a bound is on the edge."""
 NARROW = 0.005
 """Largest width of a region around 1 for which deviations from 1 are printed."""
 MORE_DIGITS = 6

@@ -21,7 +21,7 @@ LOWERED = re.compile(r"\b([A-Za-z])_(\d+\.\d+|\w+)\b")
 
 BINARY = tuple("=<>≤≥≠≈≃~∼∝∈∉→+−-,")
 LONGEST = 2000
-"""Largest number of characters of a formula; the converter's time grows faster than this."""
+"""Largest number of characters of a formula; the converter's time grows even faster."""
 GROWS = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])")
 """Commands by which a short formula can double its length again and again."""
 WORD = re.compile(r"\w+")

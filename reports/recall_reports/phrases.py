@@ -179,7 +179,7 @@ def component_names(claim: ClaimRow) -> list[str]:
 def varying(claim: ClaimRow) -> list[str]:
     """List the parameters that distinguish a claim's components.
 
-    The list is empty for exponents, and if a single parameter differs, as it names the components.
+    The list is empty for exponents, and if only one parameter differs: it names the components.
     """
     settings = [component.params for component in claim.components]
     keys = dict.fromkeys(key for params in settings for key in params)

@@ -64,6 +64,6 @@ def render(record: Record, directory: Path, written: Paths | None = None) -> Pat
 
 
 def _analysed(record: Record) -> dict[str, UsualRow]:
-    from recall_reports import usual  # what it loads takes longer than a page
+    from recall_reports import usual  # slower to import than a page is to make
 
     return usual.analysed(record)

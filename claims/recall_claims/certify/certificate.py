@@ -205,7 +205,7 @@ class Resampled:
         return float(self._values(every).mean())
 
     def less_truth(self, sign: int, drawn: npt.NDArray[np.intp]) -> Array:
-        """Subtract the estimand from samples' values, times a sign; rows of `drawn` are samples."""
+        """Return samples' values minus the estimand, times a sign; a row of `drawn` is a sample."""
         return sign * (self._values(drawn) - self.truth)
 
     def _values(self, drawn: npt.NDArray[np.intp]) -> Array:

@@ -48,7 +48,7 @@ class Tilt:
     log_ratios: Array
 
     def draw(self, rows: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-        """Samples as indices of values, shape (rows, count)."""
+        """Draw samples, as indices of values, shape (rows, count)."""
         # First how often each value occurs in all samples, then in which order: this is faster.
         often = rng.multinomial(rows * count, self.weights / self.weights.sum())
         drawn = np.repeat(np.arange(self.weights.size), often)
@@ -66,7 +66,7 @@ def misses(
     """Probability that the lower end of a t interval at this level exceeds the data set's mean.
 
     Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
-    the skewness of the data set. Samples without a tail miss at the former, others at the latter.
+    the skewness of the data set. Without a tail samples miss at Student's quantile, else at Hall's.
 
     Args:
         world: the values that samples are drawn from, shape (values,).

@@ -4,12 +4,12 @@ First we draw one block of every claim, and so find each claim that is wholly in
 costly or small. Then we draw blocks of all claims at the same rate. Within a claim all orders are
 equally probable; nothing in the ledger changes them.
 
-Let d_c be the share of wrong blocks of claim c, and n_c how many of its M_c were drawn. None of
-these is wrong with probability at most prod (1 - d_c)^n_c. If n_c >= f M_c for all c, this is at
-most (1 - d)^(f M), by the inequality of the means, with d the share of all M blocks. So with f the
-least n_c / M_c, d exceeds 1 - 0.01^(1/(f M)) with confidence below 1%. If every one of C claims
-counts the same, C min n_c replaces f M; while some claims are unseen, the number of those seen does
-(by Maclaurin's inequality). The bound holds whenever the time is up, however long blocks took.
+Let d_c be the share of wrong blocks of claim c, and n_c how many of its M_c were drawn. With
+probability at most prod (1 - d_c)^n_c, none of these is wrong. If n_c >= f M_c for all c, this is
+at most (1 - d)^(f M), by the inequality of the means, with d the share of all M blocks. So with f
+the least n_c / M_c, d exceeds 1 - 0.01^(1/(f M)) with confidence below 1%. If every one of C claims
+counts the same, C min n_c replaces f M; while some claims are unseen, the number of claims seen
+does (by Maclaurin's inequality). The bound holds whenever time is up, however long blocks took.
 Their order is fixed beforehand, and the bound falls with each block. So it errs only if it errs at
 the one fixed number of blocks at which it first falls below the truth.
 """
@@ -34,7 +34,7 @@ from recall_reports import phrases
 
 CONFIDENCE = 0.99
 OF_IDENTITY = 1e-2
-"""Share of an identity's tolerance by which its observable may differ when drawn again."""
+"""Largest difference of an identity's observable drawn again, as a share of its tolerance."""
 
 Unit = tuple[str, int]
 """A block: its claim's id, and its place among the claim's blocks."""
@@ -60,7 +60,7 @@ def share_at_most(blocks: Mapping[str, int], drawn: Sequence[Unit]) -> tuple[flo
     """Bound the share of wrong blocks with 99% confidence, if no drawn block is wrong.
 
     Returns:
-        bounds where every block counts the same, and where every claim does.
+        the bound if every block counts the same, and the bound if every claim does.
     """
     seen = Counter(name for name, _ in drawn)
     rates = [seen[name] / count for name, count in blocks.items()]

@@ -59,7 +59,7 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
 
     @property
     def listed(self) -> bool:
-        """Whether the tiers with cells are known without a slow function."""
+        """Whether the tiers with cells are known without calling a slow function."""
         return not callable(self._declared) or "_tiers" in vars(self)
 
     def written(self) -> dict[str, Sequence[Cell]]:
@@ -68,7 +68,7 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
         return {tier: points for tier, points in tiers.items() if not callable(points)}
 
     def known(self, tier: str) -> bool:
-        """Whether a tier's cells are known without a slow function."""
+        """Whether a tier's cells are known without calling a slow function."""
         points = self._tiers.get(tier) if self.listed else self._declared
         return not callable(points) or id(points) in self._known
 
@@ -158,7 +158,7 @@ class Claim:
         return (last // max(first, 1)).bit_length()
 
     def cells_known(self, tier: str) -> bool:
-        """Whether a tier's cells are known without a slow function."""
+        """Whether a tier's cells are known without calling a slow function."""
         return not isinstance(self.cells, Grids) or self.cells.known(tier)
 
     def too_large(self, cell: Cell) -> bool:

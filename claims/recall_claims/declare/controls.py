@@ -61,7 +61,7 @@ def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], S
 
 
 def reads(id: str, description: str, observable: str) -> Control:
-    """Apply the claim's rule to another observable, which the simulation returns for this."""
+    """Make the rule read another observable, which the simulation returns for this control."""
 
     def alter(claim: Claim) -> Claim:
         rule: Any = claim.rule  # only rules with an observable come here

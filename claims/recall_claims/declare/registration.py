@@ -54,10 +54,10 @@ def named(declared: str) -> str:
 def declaration(claim: Claim, tier: str) -> str:
     """Return everything that fixes a claim's verdict in a tier beforehand, as JSON.
 
-    It holds the claim's id, rule, cells, replicates, looks, block if it is smaller, floating-point
-    type, expected verdict and controls. It also holds the predictions of the claim and of each
-    control in every cell, and the code of a rule that is not the library's. It leaves out titles,
-    prose, LaTeX and plots. The result is the same in every process.
+    It holds the claim's id, rule, cells, replicates, looks, block size if below a look's,
+    floating-point type, expected verdict and controls. It also holds predictions of the claim and
+    each control in every cell, and the code of a rule that is not the library's. It leaves out
+    titles, prose, LaTeX and plots. The result is the same in every process.
 
     Raises:
         ClaimError: a field of a rule is neither a number, a text, nor made of these, so that two
@@ -105,7 +105,7 @@ def _predicted(value: Any, within: float) -> Any:
 
 
 def _quantiles(law: Callable[[Any], Any], within: float) -> list[float]:
-    """Return a law's quantiles, rounded to a thousandth of the distance that `within` spans nearby.
+    """Return a law's quantiles, rounded to 1/1000 of the distance to the quantile `within` away.
 
     So two laws farther apart than a few hundredths of their region differ in some quantile, on any
     scale. The tails of a law, which rounding distorts, do not count. Quantiles at a jump are

@@ -43,7 +43,7 @@ def refuse_open(address: str) -> None:
 class ClusterExecutor(ClientExecutor):
     """Runs calls on the workers of a dask scheduler.
 
-    A call whose worker dies runs again on another; dask gives up after the fourth death.
+    A call whose worker dies runs again on another worker; dask gives up after four deaths.
 
     Raises:
         ExecutorError: no scheduler answers at the address, or none of its workers, within

@@ -41,7 +41,7 @@ class SerialExecutor(Executor):
     """Runs a call when it is submitted, in this process."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run now; the future is done when it is returned."""
+        """Run the call now, and return its finished future."""
         future: Future[T] = Future()
         try:
             future.set_result(fn(*args, **kwargs))

@@ -86,9 +86,9 @@ def _imports(module: str) -> frozenset[str]:
 
 
 def imported_names(nodes: Iterable[ast.AST], package: str) -> set[str]:
-    """Return full names of modules and objects that import statements in a package name.
+    """Return full names of modules and objects in the import statements of a package's module.
 
-    The packages of these names are imported too.
+    The packages of these names count as well.
     """
     names = set[str]()
     for node in nodes:
@@ -181,8 +181,7 @@ def _modules(package: str) -> set[str]:
 
 
 def bases(modules: Collection[str]) -> dict[str, list[str]]:
-    """Map each of these modules that exists to the first others that its chains of imports
-    meet."""
+    """Map each of these modules that exists to the nearest others that its imports lead to."""
     return {
         module: sorted(_reach(module, modules.__contains__).intersection(modules))
         for module in sorted(modules)

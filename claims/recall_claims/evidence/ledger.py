@@ -203,7 +203,7 @@ class Ledger(LedgerFile):
     def counts(
         self, claim: str, registration: str, seed: int, device: str, versions: str, code: str | None
     ) -> dict[str, int]:
-        """Count the blocks of each cell, by this code or, if it is None, by any."""
+        """Count the blocks of each cell, made by this code, or by any code if None."""
         sql = (
             "SELECT cell, count(*) FROM blocks WHERE claim = ? AND registration = ? AND seed = ? "
             "AND device = ? AND versions = ? AND code = coalesce(?, code) GROUP BY cell"

@@ -1,7 +1,7 @@
 """The loop of every verdict: look at the evidence, decide, ask for more.
 
-`looks` is a generator. It yields a `Look`, which lists the blocks that each cell lacks, and is sent
-their observations, until a `Look` lacks none. It knows no ledger, clock or executor, so a run, a
+`looks` is a generator. It yields a `Look`, which lists the blocks that each cell lacks, and gets
+their observations, until no block is lacking. It knows no ledger, clock or executor, so a run, a
 probe of a hunt, a trial of a stated error and a benchmark share it. Each of them adds a source of
 blocks and a way to decide.
 """
@@ -69,7 +69,7 @@ def looks(
     """Ask for blocks, look after look, until no cell is open or no look is left.
 
     At each look the cells that the decision leaves open get blocks up to the next of `steps`. If an
-    unrefuted control opens a cell again, it goes on from its own last step.
+    unrefuted control opens a cell again, the cell goes on from its own last step.
 
     Args:
         cells: at least one cell.
@@ -130,7 +130,7 @@ class Decision:
 
     @property
     def verdict(self) -> Verdict:
-        """SUPPORTED only when every control is refuted as well."""
+        """The verdict: SUPPORTED only if every control is refuted as well."""
         if self.doubt or (self.on_region is Verdict.SUPPORTED and self.unrefuted):
             return Verdict.INCONCLUSIVE
         return self.on_region

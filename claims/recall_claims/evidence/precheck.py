@@ -173,7 +173,7 @@ def _grid(claim: Claim, tier: str) -> list[str]:
 
 
 def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[Cell]) -> None:
-    """Refuse a control that does not change the prediction, as it should."""
+    """Refuse a control that should change the prediction but does not."""
     right, changed = claim.predict, getattr(wrong.predict, "changes", None)
     if right is None or wrong.predict is None or changed is None or wrong.rule != claim.rule:
         return

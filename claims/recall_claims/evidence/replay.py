@@ -5,9 +5,9 @@ the error probabilities, if it draws a bias from `block.rngs[0]` for all replica
 mean of its block, reads `np.random`, or remembers an earlier call. So we simulate pairs of
 replicates again, from the first block in a claim's cheapest cell; if workers are other processes,
 one pair in the controller too. A batch of another size rounds differently, and may break a tie. So
-we try a replicate that differs among strangers: in a block of the same size, where all others have
-other draws. There, any difference beyond rounding is a fault. After the last look we compare blocks
-in every cell: blocks whose replicates share something differ too much.
+we try a differing replicate again, among strangers: in a block of the same size, where all others
+have other draws. There, any difference beyond rounding is a fault. After the last look we compare
+blocks in every cell: blocks whose replicates share something differ too much.
 
 Faults may remain: nobody sees a rare event that no replicate shows.
 """

@@ -242,7 +242,7 @@ class Scheduler:
         """Yield claims in the order to start: long chains of blocks first, then the cheapest.
 
         This begins expected claims. The awaited claim `first` goes first if its time is unknown,
-        and is the only claim for a serial executor; but a claim among the last waits for others.
+        and is the only claim for a serial executor; but `last` claims wait for others.
         """
         asked: list[Running] = []
         sending = (name for name, running in self._open.items() if running.round.unsent)

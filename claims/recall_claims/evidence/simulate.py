@@ -78,7 +78,7 @@ def simulate(task: Task) -> BlockResult:
 
 
 def elsewhere(task: Task, result: BlockResult) -> None:
-    """Simulate two replicates of another process's block here.
+    """Simulate two replicates of another process's block here, and compare their figures.
 
     Raises:
         SimulationError: a replicate has other figures in this process.

@@ -23,7 +23,7 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Verdict
 
 TURN, LEAST_TURN = 12.0, 2.0
-"""Largest number of seconds for which a worker searches one claim at a time."""
+"""Longest turn of a claim, and the least limit on it in a short hunt, in seconds."""
 
 
 @dataclass(frozen=True)

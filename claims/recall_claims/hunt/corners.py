@@ -59,7 +59,7 @@ def _is_size(value: object) -> bool:
 
 
 def directions(count: int) -> list[Place]:
-    """Return directions of a climb: sizes' logarithms, their differences, and sums of any two."""
+    """Return directions of a climb, up or down: log sizes, log ratios, and sums of any two."""
     units = _units(count)
     ratios = [_sum(a, b, -1) for a, b in itertools.combinations(units, 2)]
     ends = [*units, *ratios]

@@ -80,7 +80,7 @@ class Catch:
 
 
 class TimeIsUp(BaseException):
-    """The end of the time; unlike an author's error, it ends the whole search."""
+    """The turn's time is up; unlike an author's error, this ends the whole search."""
 
 
 def search(turn: Turn) -> Catch:
@@ -158,7 +158,7 @@ class _Search:
     def climb(self, random: Random) -> bool:
         """Try neighbours of the best points; return whether a violation is found.
 
-        A best point with scarce evidence first gets more, since it may owe its place to luck.
+        A best point with scarce evidence is first probed again: it may owe its place to luck.
         """
         ranges = self.regime.ranges
         for _ in range(NEIGHBOURS):

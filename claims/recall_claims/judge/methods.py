@@ -88,9 +88,9 @@ class Betting(Method):
 
     Scale X to [0, 1]. If the mean is at most m, then somebody who bets on more has the wealth
     prod_i (1 + c (X_i/m - 1)), a nonnegative supermartingale for every stake c in [0, 1]. So is an
-    average, where c = 1 has a quarter, and 12 stakes from 0.01 to 0.9 share the rest equally. It
-    ever reaches 1/alpha with probability at most alpha (Ville's inequality). The lower bound is the
-    largest m rejected so; the upper bound is that for 1 - X (I. Waudby-Smith and A. Ramdas,
+    average, where c = 1 has a quarter, and 12 stakes from 0.01 to 0.9 share the rest equally. The
+    average ever reaches 1/alpha with probability at most alpha (Ville's inequality). The largest m
+    rejected so is the lower bound; 1 - X gives the upper one (I. Waudby-Smith and A. Ramdas,
     "Estimating means of bounded random variables by betting", J. R. Statist. Soc. B 86, 1, 2024).
     The wealth does not depend on the order of the data.
 
@@ -167,8 +167,8 @@ class Student(Method):
     transformation", J. R. Statist. Soc. B 54, 221, 1992). The union of the two intervals is never
     narrower than the t interval.
 
-    The interval is the whole line for fewer than two values, and for values that do not vary. So it
-    is if one value has more than `heaviest` of all squared deviations, as with infinite variance.
+    The interval is the whole line for fewer than two values, and for values that do not vary. It is
+    also if one value has more than `heaviest` of all squared deviations, as with infinite variance.
     Among 20,000 samples, 8 of 256 exponential values had such a value, 25 of 1,024 squared normal
     values, and 97 per cent of 1,024 Cauchy values.
 

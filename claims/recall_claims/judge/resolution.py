@@ -1,4 +1,4 @@
-"""Resolution: the smallest error in the theory that as much data would have refuted.
+"""Resolution: the smallest error in the theory that the data would have refuted.
 
 Resolution is the suite's figure of merit. A wide region or few replicates make it worse, so that no
 claim looks good by being unfalsifiable. It depends on the widths of the refuting intervals, not on
@@ -15,7 +15,7 @@ from recall_reports.record import finite
 
 
 def resolution(components: Sequence[Component]) -> float | None:
-    """The smallest error that a decided look would refute; None if it would refute no finite error.
+    """The smallest error that a decided look would refute; None if no finite error is.
 
     Several ratios, differences, probabilities, shares or errors test one theory: a common error is
     refuted as soon as one component refutes it. Exponents are separate numbers, each with its own

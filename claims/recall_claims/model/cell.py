@@ -52,7 +52,7 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
         return Cell(**{**self._params, **params})
 
     def without(self, *names: str) -> dict[str, Any]:
-        """Return the other parameters.
+        """Return all parameters but these.
 
         >>> Cell(length=8, dim=32).without("dim")
         {'length': 8}

@@ -1,6 +1,6 @@
 """The pytest hooks that collect, run and report claims.
 
-A folder's conftest.py loads the hooks, or `-p recall_claims.plugin`. A module-level `Claim` is
+A folder's conftest.py or `-p recall_claims.plugin` loads the hooks. A module-level `Claim` is
 collected as a test item named by its id. The item runs the claim, and attaches its record to the
 test report, so that no record is lost between pytest-xdist's processes.
 """
@@ -100,7 +100,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Name the claim whose arguments cannot be worked out, as the error does not have its id."""
+    """Name the claim whose arguments cannot be worked out: the error lacks the claim's id."""
     report = yield
     error = report.__dict__["call"].excinfo
     lines = [e.lineno + 1 for e in error.traceback if e.path == collector.path] if error else []

@@ -98,16 +98,16 @@ class Forecast:
         return self._total(claim.id, {cell: size * count for cell, count in blocks.items()})
 
     def at_hand(self, claim: str, registration: str, code: str | None = None) -> dict[str, int]:
-        """Count the ledger's blocks of each cell for this run, by this code, or by any if None."""
+        """Count the ledger's blocks of each cell for this run, made by `code`, or any if None."""
         ledger, seed = self.costs.ledger(), self.settings.seed
         if ledger is None:
             return {}
         return ledger.counts(claim, registration, seed, self.costs.device, versions(), code)
 
     def ahead(self, claims: Iterable[str]) -> dict[str, float]:
-        """Expected seconds of one core per claim of the baseline, if unchanged.
+        """Expected seconds of one core for each claim, if unchanged since the baseline.
 
-        This calls no prediction: it looks blocks up by the baseline's registration.
+        This calls no prediction: it finds blocks by the baseline's registration.
         """
         found = {}
         for name in claims:

@@ -76,7 +76,7 @@ class ClaimItem(pytest.Item):
         raise ClaimFailed(failure.message(shown, share, budget.probability, since))
 
     def origin(self) -> tuple[int, str, str]:
-        """Return the item's place, the claim's module, and the folder to import this from."""
+        """Return the item's place, the claim's module, and the folder to import that from."""
         module = self.claim.module
         return self.place, module, str(self.path.parents[module.count(".")])
 

@@ -37,7 +37,7 @@ class RunReport:
         executor: value of --executor.
         beside: another folder for the report, if it would replace a report with further claims.
         narrowed: whether options leave out claims of the collected files; if not, an earlier claim
-            that these files lack no longer exists.
+            missing from these files no longer exists.
         kept: why the folder's report stays as it is; empty if it does not.
     """
 

@@ -43,7 +43,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Sharpness:
-    """Places of an estimate's and of the least noticeable error on an axis, in percent.
+    """Places on an axis, in percent: of an estimate's error, and of the least noticeable error.
 
     The axis is logarithmic, from LEAST to MOST; None means unknown.
     """

@@ -86,8 +86,8 @@ def _even(low: float, high: float) -> list[float]:
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Choose 1, 2 and 5 times each power of ten from 10^low to 10^high, or powers alone if too
-    many.
+    """Choose 1, 2 and 5 times each power of ten from 10^low to 10^high; only powers if these are
+    too many.
     """
     powers = range(math.ceil(low), math.floor(high) + 1)
     found = [part * 10.0**p for p in range(math.floor(low), math.ceil(high)) for part in (1, 2, 5)]

@@ -75,7 +75,7 @@ def _curves(
     chosen: Sequence[tuple[ClaimRow, Chosen]],
     analyses: Analyses,
 ) -> set[bool] | None:
-    """Draw theory's curves and simulation's dots; return the argument of `_bars`, None without
+    """Draw theory's curves and simulation's dots; return `usual` for `_bars`, or None without
     dots.
     """
     usual: set[bool] = set()

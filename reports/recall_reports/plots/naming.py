@@ -7,7 +7,7 @@ from itertools import pairwise
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
-LETTER, HEIGHT, GAP = 5.3, 9.0, 5.0  # a letter's size, and its distance, in units of the drawing
+LETTER, HEIGHT, GAP = 5.3, 9.0, 5.0  # a letter's width and height, its gap to a curve
 STEP = 3.0  # distance between two places along a curve
 EACH = 3  # step between places of a curve to try for its name
 SQUARE, COLUMNS = 2.0, 256  # side of the squares to search, and number of squares in a row

@@ -1,4 +1,4 @@
-"""A map of the largest of several observables: the measured by colour, the predicted by letter."""
+"""A map of the largest of several observables: by colour as measured, by letter as predicted."""
 
 import re
 from collections.abc import Mapping

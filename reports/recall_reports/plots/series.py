@@ -24,7 +24,7 @@ class Series:
 
 
 def series(claim: ClaimRow, plot: Plot) -> list[Series]:
-    """Group the cells of a claim that have the plot's x as the plot says, ordered along x.
+    """Group a claim's cells that have the plot's x by the plot's `group`, ordered along x.
 
     A label names only the parameters in which groups differ.
     """

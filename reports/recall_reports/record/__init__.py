@@ -152,8 +152,8 @@ class Hunt(Struct, kw_only=True):
     """A search of the claim's regime. `points`: the points nearest to a violation, worst first.
 
     `why_not`: why the regime was not searched. `suspected`: whether cheap evidence puts a point
-    outside the region that was not yet shrunk and judged. `refused`: number of points where theory
-    or simulation failed, by error message.
+    outside the region, but it is not yet shrunk and judged. `refused`: number of points where
+    theory or simulation failed, by error message.
     """
 
     why_not: str = ""
@@ -299,7 +299,7 @@ class PaperBudget(Struct, kw_only=True):
 class ErrorBudget(Struct, kw_only=True):
     """The probability that one run refutes any true claim, and each paper's part by its key.
 
-    `allocated`: sum over the claims decided in this run.
+    `allocated`: sum of the slots of claims decided in this run.
     """
 
     probability: Annotated[float, Meta(gt=0, lt=1)]

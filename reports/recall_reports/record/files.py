@@ -113,7 +113,7 @@ def refuse_foreign(directory: Path) -> None:
 
 
 def validated(found: object) -> Record:
-    """Make a record with clean texts of plain JSON types, or of a record.
+    """Make a record with clean texts from plain JSON types, or from a record.
 
     Raises:
         ReportError: names the place in the record, the fault, and the remedy.

@@ -24,7 +24,7 @@ def meant(word: str, known: Iterable[str], most: int = 1) -> str:
 
 
 def meant_in(text: str, names: Iterable[str]) -> str:
-    """Return the same for a text that is part of no name, with the nearest name or word of one.
+    """Return "did you mean" for a text that is part of no name, with the nearest name or word.
 
     >>> meant_in("triger", ["A.trigger-signal"])
     ' (did you mean trigger?)'

@@ -29,7 +29,7 @@ def cleaned(plain: Any) -> Any:
     """Clean every text, including keys, in plain JSON types and tuples.
 
     Raises:
-        RecursionError: the types are nested hundreds deep.
+        RecursionError: the values are nested hundreds deep.
     """
     if isinstance(plain, str):
         return clean(plain)

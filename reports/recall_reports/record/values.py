@@ -11,7 +11,7 @@ Provenance = Literal["stated", "reported", "derived"]
 Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
 Axes = Literal["", "x", "y", "xy"]
 Text = Annotated[str, Meta(min_length=1)]
-"""Text to show; a reader of a record cleans it."""
+"""Text to show; reading a record cleans it."""
 Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
 """A number small enough that sums and differences stay finite."""
 Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
@@ -138,8 +138,8 @@ class Plot:
 class Series(Struct, kw_only=True):
     """The cells of a claim with the parameters `where`, for a figure to draw.
 
-    `label`: their name; without it, `Figure.group` divides them into series. `per`: parameter whose
-    multiples critical values are given in.
+    `label`: their name; without it, `Figure.group` divides them into series. `per`: parameter of
+    which critical values are given as multiples.
     """
 
     claim: Text

@@ -180,7 +180,7 @@ class Rule(ABC):
     def looks_in_blocks(self, looks: int) -> tuple[int, ...]:
         """Number of a cell's blocks at each look, if the data may double `looks` - 1 times.
 
-        If looks do not share alpha, there is one after every block, later at every 1/8 more data.
+        If looks do not share alpha, there is a look after every block, later after 1/8 more data.
 
         >>> from recall_claims import MeanRatio, ProportionDifference, Region
         >>> MeanRatio(Region(0.9, 1.1)).looks_in_blocks(4)
@@ -217,7 +217,7 @@ class Rule(ABC):
             raise ClaimError(f"{type(self).__name__} compares with a prediction; give predict=")
 
     def completed(self, cells: Sequence[Cell], predict: Predict | None) -> tuple[Cell, ...]:
-        """Return the cells, with those added that the rule needs to decide about its region."""
+        """Return the cells, and further cells that the rule needs to decide about its region."""
         return tuple(cells)
 
     def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:  # noqa: B027  (optional)

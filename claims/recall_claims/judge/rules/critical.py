@@ -208,7 +208,7 @@ class CriticalLocation(_LadderRule):
 def _bracket_over(
     critical: float, ladder: Ladder, region: Region, level: float, *, together: bool = False
 ) -> Interval:
-    """Divide the bracket by the prediction, and shrink it slightly: the crossing is at no end."""
+    """Divide the bracket by the prediction, and shrink it slightly, as no end is the crossing."""
     bracket = ladder.bracket(level, region, together=together)
     inwards = 4 * HAIR  # farther than rounding reaches
     return Interval(bracket.low * (1 + inwards) / critical, bracket.high * (1 - inwards) / critical)

@@ -44,7 +44,7 @@ class OrderStatistics(Method):
 
 @cache
 def _too_few(count: int, rate: float, alpha: float) -> int:
-    """Find, by bisection, the most ones of `count` that still show a rate below `rate`; else -1."""
+    """Find the most ones among `count` values that still show a rate below `rate`; else -1."""
 
     def open_still(ones: int) -> bool:
         counts = np.array([ones, count - ones], dtype=float)

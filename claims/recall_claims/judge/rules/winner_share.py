@@ -44,8 +44,8 @@ class WinnerShare(Rule):
     def _state(self, sample: Sample, predict: Predict | None, alpha: float) -> str:
         """Return confirmed, contradicted or unknown.
 
-        At a wrong point one truly better rival must be shown to be worse: each rival has all of
-        alpha. A right point may be contradicted by any rival, so the rivals share alpha.
+        A wrong point is confirmed only if a truly better rival is shown to be worse: each rival has
+        all of alpha. Any rival may contradict a right point, so the rivals share alpha.
         """
         name = _named(sample, predict)
         rivals = [rival for rival in sample.observations if rival != name]
