@@ -307,7 +307,7 @@ def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:
 
 
 def letters(claim: ClaimRow, others: Mapping[str, str]) -> str:
-    """Explain the letters in a claim's formula: `V vocabulary size, L length`.
+    """Explain the letters in a claim's formula: `$V$ vocabulary size, $L$ length`.
 
     The meanings of `others`, which are LaTeX, come last.
     """
@@ -319,11 +319,10 @@ def letters(claim: ClaimRow, others: Mapping[str, str]) -> str:
             named.setdefault(letter, []).append(in_words(name))
     if claim.plot is not None and claim.plot.words:
         named = {letter: [words] for letter, words in claim.plot.words.items()}
-    told = {_plain(at): f"{at} {' or '.join(names)}" for at, names in named.items()}
-    told = {plain: text for plain, text in told.items() if plain in found}
-    used = {mark[0] for mark in marks}
-    more = {at: text for at, text in others.items() if at in used and _plain(at) not in told}
-    return ", ".join([*told.values(), *(f"${at}$ {text}" for at, text in more.items())])
+    told = {at: " or ".join(names) for at, names in named.items() if _plain(at) in found}
+    plain, used = {*map(_plain, told)}, {mark[0] for mark in marks}
+    told |= {at: text for at, text in others.items() if at in used and _plain(at) not in plain}
+    return ", ".join(f"${at}$ {text}" for at, text in told.items())
 
 
 def _plain(letter: str) -> str:

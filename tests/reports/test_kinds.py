@@ -41,12 +41,15 @@ def test_no_axis_is_named_observed(baseline: Record) -> None:
 def test_letters_of_a_formula_and_of_an_axis_are_spelt_out(baseline: Record) -> None:
     claims = {claim.id: claim for claim in baseline.claims}
     product = claims["A.gradient-product"]
-    assert phrases.letters(product, {}) == "V vocabulary size, L length, N samples, d dimension"
-    assert phrases.letters(claims["A.accuracy"], {}) == "V vocabulary size, N samples"
-    assert phrases.letters(claims["B.relu-memory-capacity"], {}) == "d dimension, m width"
+    assert (
+        phrases.letters(product, {})
+        == "$V$ vocabulary size, $L$ length, $N$ samples, $d$ dimension"
+    )
+    assert phrases.letters(claims["A.accuracy"], {}) == "$V$ vocabulary size, $N$ samples"
+    assert phrases.letters(claims["B.relu-memory-capacity"], {}) == "$d$ dimension, $m$ width"
     others = {r"\tau": "trigger", "s_0": "unit", "s": "score", r"\tau_\phi": "deviation"}
     told = phrases.letters(claims["A.trigger-signal"], others)
-    assert told.endswith(r"d dimension, $\tau$ trigger, $s_0$ unit")
+    assert told.endswith(r"$d$ dimension, $\tau$ trigger, $s_0$ unit")
     assert phrases.axis("dim", product.symbols) == "dimension d"
 
 
@@ -91,6 +94,11 @@ def test_a_region_without_the_law_is_drawn_beside_it(baseline: Record) -> None:
         for cell in claim.cells if count else []:
             assert cell.critical is not None
             assert {0.8 * cell.critical, 0.98 * cell.critical} <= {*dotted}
+
+
+def test_wrong_theories_at_the_same_places_share_a_marker(baseline: Record) -> None:
+    claim = next(claim for claim in baseline.claims if claim.id == "A.accuracy")
+    assert "wrong: recall-only, weakest-link<" in plots.panels(claim)[0].svg
 
 
 def test_no_two_claims_share_a_title(baseline: Record) -> None:
@@ -166,7 +174,7 @@ def test_a_map_stands_on_what_theory_predicts_and_its_letters_have_a_key(baselin
     whole, *planes = plots.panels(claim)
     assert len(planes) == len(plot.tiles) > 1
     assert "measured T trigger direction" in whole.svg
-    assert "C2 informative slots" in phrases.letters(claim, {})
+    assert "$C2$ informative slots" in phrases.letters(claim, {})
     for tiles in plot.tiles:
         chart = Chart()
         phase_map.paint(chart, claim, plot, plane=tiles)

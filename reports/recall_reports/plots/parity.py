@@ -42,12 +42,16 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
 
 def _controls(chart: Chart, claim: ClaimRow) -> list[float]:
     """Draw cells where planted wrong theories put them; return these theories' predictions."""
-    values: list[float] = []
-    for control, marker in zip(claim.controls, WRONG_MARKERS, strict=False):
+    alike: dict[tuple[tuple[float, float], ...], list[str]] = {}  # controls at the same places
+    for control in claim.controls:
         cells = [(c, x) for c, x in predicted(claim.cells, control.id) if x != c.predicted]
-        xs, ys = [wrong for _, wrong in cells], [observed(cell) for cell, _ in cells]
+        places = tuple((wrong, observed(cell)) for cell, wrong in cells)
+        alike.setdefault(places, []).append(control.id)
+    values: list[float] = []
+    for (places, names), marker in zip(alike.items(), WRONG_MARKERS, strict=False):
+        xs, ys = [x for x, _ in places], [y for _, y in places]
         if xs:
-            name = f"{WRONG}{control.id}"
+            name = f"{WRONG}{', '.join(names)}"
             chart.add(Mark("dots", MUTED, xs, ys, marker, size=4.5, label=name))
             values += xs
     return values
