@@ -73,7 +73,7 @@ def known(package: str) -> dict[str, Prediction]:
 
 
 def find(name: str, package: str) -> Prediction:
-    """Find the prediction with this name, or end of its full name, in a package of theory.
+    """Find a prediction of a package of theory by its full name, or by the end of its name.
 
     Raises:
         ValueError: there is no such package or prediction, or there are several.

@@ -69,8 +69,8 @@ def lines(
 ) -> list[Line]:
     """Work out the curves of a claim's prediction, and of wrong theories where they differ most.
 
-    No curve is drawn if the plot says that predictions are dear, or along cells between which the
-    regime ends or a prediction fails.
+    There are no curves if the plot says that predictions are dear. There is none along cells if the
+    regime ends, or a prediction fails, between them.
 
     Args:
         claim: the claim.

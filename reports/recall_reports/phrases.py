@@ -77,8 +77,7 @@ def usually(claim: ClaimRow) -> str:
 
 
 def state(claim: ClaimRow) -> str:
-    """Return the state of a claim: its verdict, AS_EXPECTED, or without a verdict NOT RUN or
-    ERROR."""
+    """Return a claim's state: its verdict, or AS_EXPECTED; NOT RUN or ERROR without a verdict."""
     if claim.expected == claim.verdict == "REFUTED":
         return AS_EXPECTED
     return claim.verdict or claim.state

@@ -230,8 +230,8 @@ class Recorder(Method):
 
 
 def _deciding_bounds(component: Component) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the bounds whose misses refute a true claim, and those whose misses support a false
-    claim.
+    """Return the bounds whose misses refute a true claim, and the bounds whose misses support a
+    false claim.
 
     For a one-sided region (low, inf), the upper bound refutes and the lower bound supports. A share
     counts as one-sided: it cannot exceed 1.

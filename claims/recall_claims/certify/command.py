@@ -28,7 +28,7 @@ from recall_reports.record.certificates import Certificate, Certificates, load
 
 
 def main(options: argparse.Namespace, collected: Sequence[Claim]) -> int:
-    """Certify collected claims, print and save the results; return 1 if a promise is broken."""
+    """Certify collected claims, print and save the results; return 1 if errors are too probable."""
     settings = Settings(tier=options.tier, seed=options.seed)
     claims = {claim.id: claim for claim in collected}
     kept = load(options.json)

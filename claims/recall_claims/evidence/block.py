@@ -2,7 +2,7 @@
 
 The bytes are a number for their format, the observables' names as JSON, a line break, and the
 values as exact little-endian float64. Of each observable, the first bytes of all values come before
-the second bytes, and so on, because zlib packs them best so.
+the second bytes, and so on, because zlib packs this order best.
 """
 
 from __future__ import annotations

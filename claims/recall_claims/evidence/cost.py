@@ -1,7 +1,7 @@
 """Expected duration of blocks: a replicate takes as long as earlier replicates took.
 
-These are the cell's replicates in the ledger and in this run; without any, the average over the
-claim's other cells; without any, the claim in an earlier record.
+We take replicates of the same cell, in the ledger and in this run. If there are none, we take the
+claim's other cells, and if there are none, the claim in an earlier record.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ def _modules(package: str) -> set[str]:
 
 
 def bases(modules: Collection[str]) -> dict[str, list[str]]:
-    """Map each of these modules that exists to the nearest others that its imports lead to."""
+    """Map each existing module to the nearest of the other modules that its imports lead to."""
     return {
         module: sorted(_reach(module, modules.__contains__).intersection(modules))
         for module in sorted(modules)

@@ -32,7 +32,7 @@ and later steps enlarge the error. Figures that replicates share by mistake diff
 TRIED = 10
 """Number of pairs to simulate again; a pair reveals a shared sign in only half of all cases."""
 LEAST = 2
-"""Least number of pairs to simulate again, and number of sets of strangers for each."""
+"""Least number of pairs to simulate again, and number of sets of strangers for a suspect pair."""
 CHEAP = 0.2
 """Processor seconds for further pairs, or a tenth of their block's time if that is more."""
 

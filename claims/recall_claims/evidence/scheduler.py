@@ -18,7 +18,7 @@ from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
 from recall_claims.model.errors import ExecutorError, SimulationError, told
 
 AHEAD = 4.0
-"""Seconds of queued work per worker, at least one task, so that workers go on during judging."""
+"""Seconds of work to queue per worker, and at least a task, to keep it busy during judging."""
 DEEPEST = 64
 """Largest number of tasks queued per worker."""
 TOGETHER = 0.05
@@ -386,7 +386,7 @@ class Scheduler:
             self._suspects.append(flight)
 
     def _fail(self, running: Running, error: Exception) -> None:
-        """Keep the error for the claim's turn, and drop its blocks that have not begun."""
+        """Keep the error for the claim's turn; drop the claim's blocks that have not begun."""
         if not self._wanted(running):
             return
         self._failed[running.claim.id] = error

@@ -30,8 +30,8 @@ def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -
     other code, seeds or draws than the key says pass: only simulating the block again shows these.
 
     Args:
-        names: the observables that the result must have, such as those in the cell's first block;
-            None if unknown.
+        names: the observables that the result must have, as in the cell's first block; None if
+            unknown.
     """
     if type(result) is not BlockResult:
         return f"a {type(result).__name__[:LONGEST_NAME]} instead of a BlockResult"

@@ -23,7 +23,7 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Verdict
 
 TURN, LEAST_TURN = 12.0, 2.0
-"""Longest turn of a claim, and the least limit on it in a short hunt, in seconds."""
+"""Longest turn of a claim, and the shortest length of turns in a brief hunt, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class Trail:
     """Progress of hunting one claim, with its turns and seconds.
 
     Attributes:
-        why_not: why it cannot be hunted, or "".
+        why_not: why the claim cannot be hunted, or "".
         probes: all known probes, by key.
         confirmation: the confirmed violation, if there is one.
-        exhausted: whether every point of its regime has been tried.
+        exhausted: whether every point of the regime has been tried.
         cornered: whether every corner of the regime has been tried.
         refused: number of points at which theory or simulation failed, by error message.
     """

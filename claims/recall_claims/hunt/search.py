@@ -28,8 +28,8 @@ from recall_claims.model.region import Verdict
 DRAWN, TRIES = 10, 200
 """New points to draw at a time, and largest number of draws for them: many miss the regime."""
 BEST, NEIGHBOURS = 8, 20
-"""Number of best points of all turns to climb from, and of their neighbours to try after each
-round of random points."""
+"""Number of best points, over all turns, to climb from, and number of their neighbours to try after
+each round of random points."""
 PATIENCE = 1.0
 """Seconds for each of a claim's first probes, doubled every five turns up to SECONDS: cheap points
 come first. A probe that shrinks a violation, or repeats one of scarce evidence, has SECONDS."""

@@ -167,8 +167,8 @@ class Student(Method):
     transformation", J. R. Statist. Soc. B 54, 221, 1992). The union of the two intervals is never
     narrower than the t interval.
 
-    The interval is the whole line for fewer than two values, and for values that do not vary. It is
-    also if one value has more than `heaviest` of all squared deviations, as with infinite variance.
+    The interval is the whole line for fewer than two values, and for values that do not vary. The
+    same holds if one value has more than `heaviest` of all squared deviations (infinite variance).
     Among 20,000 samples, 8 of 256 exponential values had such a value, 25 of 1,024 squared normal
     values, and 97 per cent of 1,024 Cauchy values.
 

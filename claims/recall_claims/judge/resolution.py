@@ -50,7 +50,7 @@ def _centred(c: Component) -> Interval:
 
 
 def _too_large_and_small(c: Component) -> tuple[float, float]:
-    """Least errors refuted by this component: of predictions too large, and of those too small."""
+    """Return the least refuted error of a prediction that is too large, and of one too small."""
     found, region = _centred(c), c.region
     if c.scale != "ratio":
         return max(found.high - region.low, 0.0), max(region.high - found.low, 0.0)
