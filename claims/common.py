@@ -11,15 +11,18 @@ from recall_claims.model.cell import Scalar
 
 
 def table(names: str, *rows: tuple[Scalar, ...], **same: Scalar) -> tuple[rc.Cell, ...]:
-    """Cells with these values of the named parameters, a row each."""
+    """Make cells from rows of values of the named parameters."""
     return rc.grid((dict(zip(names.split(), row, strict=True)) for row in rows), **same)
 
 
 def rungs(
     scanned: str, predicted: Callable[[rc.Cell], float], edge: float, *settings: rc.Cell
 ) -> tuple[rc.Cell, ...]:
-    """Cells around a predicted critical value: at the edges 1 - edge and 1 + edge of a region,
-    between them, and once beyond either."""
+    """Make cells around a predicted critical value.
+
+    They lie at the edges 1 - edge and 1 + edge of a region, between the edges, and once beyond
+    either edge.
+    """
     factors = (1 - 2.2 * edge, 1 - edge, 1 - 0.4 * edge, 1 + 0.4 * edge, 1 + edge, 1 + 2.2 * edge)
     return rc.ladder(settings, scanned, predicted, factors)
 
@@ -27,15 +30,15 @@ def rungs(
 def tiers(
     make: Callable[..., tuple[rc.Cell, ...]], **given: Iterable[Any]
 ) -> dict[Any, Callable[[], tuple[rc.Cell, ...]]]:
-    """Each tier's cells, made of what is given for it when they are first asked for."""
+    """Return each tier's cells; they are made from the tier's arguments at their first use."""
     return {tier: partial(make, *values) for tier, values in given.items()}
 
 
 def relaxing(theorem: str, **common: Any) -> Callable[..., Callable[[Observe], rc.Claim]]:
-    """Declare claims on one theorem, named in a word or two, that share these fields.
+    """Return a decorator for claims on one theorem, named in a word or two, that share fields.
 
-    The decorator that is returned takes a claim's id, its title, the assumption with its
-    replacement, and further fields. Such a claim is exploratory, and never fails a run.
+    The decorator takes a claim's id, its title, the assumption with its replacement, and further
+    fields. Such a claim is exploratory, and never fails a run.
     """
 
     def relaxed(id: str, title: str, assumption: str, **own: Any) -> Callable[[Observe], rc.Claim]:
@@ -47,11 +50,11 @@ def relaxing(theorem: str, **common: Any) -> Callable[..., Callable[[Observe], r
 def measuring(
     observe: Observe, declare: Callable[..., Callable[[Observe], rc.Claim]] = rc.claim
 ) -> Callable[..., rc.Claim]:
-    """Declares claims that simulate the same, and differ in what they say of it.
+    """Return a function that declares claims with the same simulation and different statements.
 
-    What it returns takes a claim's id, its title, what ``relaxing`` asks for if that declares it,
-    the theorem in words, and the fields of its own. ``declare`` knows those that they have in
-    common; ``observe`` is in the file of the claims, where workers look for them.
+    The function takes a claim's id, its title, the arguments of ``relaxing`` if this declares the
+    claim, the theorem in words, and fields of this claim. ``declare`` has the common fields;
+    ``observe`` is in the file of the claims, where workers find it.
     """
 
     def claimed(id: str, title: str, *told: str, **own: Any) -> rc.Claim:

@@ -1,4 +1,4 @@
-"""Shared parts of the claims on attention: cells, plots, and the reading of a batch."""
+"""Shared parts of the claims on attention: cells, plots, and observations of a batch."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Self
@@ -19,30 +19,30 @@ VARIANCES = rc.Plot("parity", log="xy", y_label="variance of token scores")
 
 
 class RecallProblem(Problem):
-    """A setting of recall, in which the length of the sequences plays no part.
+    """A setting of recall, without a length: recall does not depend on the length of sequences.
 
-    Where a threshold in the dimension is predicted, nor does the dimension.
+    A predicted threshold in the dimension does not depend on the setting's dimension.
     """
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """The setting in a cell, with any length, and any dimension where it has none."""
+        """Take the setting from a cell, with any length, and any dimension if the cell has none."""
         return super().of({"length": 2, "dim": 64} | dict(parameters))
 
 
 def corners(**box: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Half of the corners of a box: every exponent is estimated from all of its cells."""
+    """Make half of the corners of a box, so that every exponent uses all cells."""
     return tuple(cell for i, cell in enumerate(rc.grid(**box)) if i.bit_count() % 2 == 0)
 
 
 def sampled(cell: rc.Cell) -> float:
-    """Say what a replicate costs that draws sequences and embeddings."""
+    """Return the cost of a replicate that draws sequences and embeddings."""
     tokens = cell.get("samples", 1) * cell.get("length", 1)
     return float(5 * (tokens + cell["vocab_size"] * cell.get("dim", 1)))
 
 
 def in_score_units(law: Callable[[Problem], float]) -> Callable[[rc.Cell], float]:
-    """Predicts a variance of scores that a law gives in units of s0^2."""
+    """Convert a law in units of s0^2 to a prediction of the variance of scores."""
     predict, unit = rc.on(Problem, law), rc.on(Problem, signal.signal_unit)
     return lambda cell: float(unit(cell) ** 2 * predict(cell))
 
@@ -54,7 +54,7 @@ def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def localised_either_way(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The same, averaged over the trigger and its opposite, for a trigger in the keys alone.
+    """Localisation probability, averaged over a trigger (in keys only) and its opposite.
 
     The mean equals the mean of `localised`, and replicates vary half as much.
     """

@@ -44,9 +44,9 @@ Trained = Callable[..., Tensor]
 def beyond(
     name: str, title: str, assumption: str, statement: str, trained: Trained, **own: Any
 ) -> rc.Claim:
-    """A claim that the theorem's localisation probability holds with an assumption relaxed.
+    """Declare a claim that the theorem's localisation probability holds without an assumption.
 
-    ``trained`` takes the sharpness as well, where cells have one. ``own``: fields of the claim.
+    ``trained`` also takes the sharpness if cells have one. ``own``: fields of this claim.
     """
 
     @wraps(trained, assigned=())  # what a check of the claims looks into
@@ -59,14 +59,14 @@ def beyond(
 
 
 def sharpened(multiple: float) -> dict[str, tuple[rc.Cell, ...]]:
-    """The grid with gamma eta E theta_trig = multiple * log L."""
+    """Make the grid with gamma eta E theta_trig = multiple * log L."""
     logit = multiple * math.log(LENGTH)
     cells = (c.replace(sharpness=logit / signal.trigger_signal(Problem.of(c))) for c in GRID)
     return {"standard": tuple(cells)}
 
 
 def descended(batch: sampling.Batch, rngs: Sequence[np.random.Generator]) -> Tensor:
-    """Localisation after 150 steps of gradient descent; at a rate of 100 the loss of some rises."""
+    """Localisation after 150 steps of gradient descent; at a rate of 100 some losses rise."""
     return relaxed.trained(batch, rngs, optimiser="SGD", steps=150, rate=30.0)
 
 

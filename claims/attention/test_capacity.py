@@ -1,4 +1,4 @@
-"""Capacity: the closed formula that joins localisation, recall and coverage, and its inverses.
+"""Capacity: the closed form that combines localisation, recall and coverage, and its inverses.
 
 Test sizes, replicates and looks were chosen after pilot runs under other seeds.
 """

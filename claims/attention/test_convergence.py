@@ -1,4 +1,4 @@
-"""Finite eta and gamma against the early-phase limit that every other claim uses.
+"""Finite eta and gamma, compared with the early-phase limit that all other claims use.
 
 All settings have V L = 256, the eta at which logits after the first step are of order one, and
 1/s_0 = 2341, the gamma eta at which attention scores are of order one.
@@ -27,7 +27,7 @@ REVERSED = rc.Ordering(smaller="value", larger="further", method=SHARES)
 
 
 def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
-    """The limit on a fresh batch of the cell."""
+    """Early-phase limit on a fresh batch of the cell."""
     batch = block.draw(sampling.draw, cell.without("eta", "gamma"))
     return Limit(batch, block.rngs, sequences=sequences)
 

@@ -1,4 +1,4 @@
-"""Critical number of samples: where localisation sets in, and how V, L and d enter.
+"""Critical number of samples for localisation, and its dependence on V, L and d.
 
 The looks of the closed forms were chosen after pilot runs under other seeds.
 """
@@ -25,18 +25,18 @@ SUM = rc.Control("sum", "V, L and d add up instead of multiplying", RIVAL)
 
 
 def closed_form(point: rc.Cell) -> float:
-    """The closed form at a point of the sizes; the number of samples is what is asked for."""
+    """Closed form of the critical number of samples at these sizes."""
     return float(CLOSED_FORM(point.replace(samples=1)))
 
 
 def regime_law(name: str, cell: rc.Cell) -> float:
-    """The power law of one regime, with kappa."""
+    """Power law of one regime, with kappa."""
     sizes = cell.without("samples")
     return critical.kappa(**sizes) * critical.power_law(name, **sizes)
 
 
 def one_regime(name: str, points: Sequence[rc.Cell], description: str) -> rc.Control:
-    """The power law of one regime alone, with the constant that fits the points best."""
+    """Make a control: the power law of one regime, with the constant that fits the points best."""
 
     @cache
     def constant() -> float:
@@ -47,7 +47,7 @@ def one_regime(name: str, points: Sequence[rc.Cell], description: str) -> rc.Con
 
 
 def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
-    """The closed form with an exponent off, and right at a size in the middle of the points."""
+    """Make a control: the closed form with a wrong exponent, right in the middle of the points."""
     middle = math.prod(point.number(size) for point in points) ** (1 / len(points))
     told = f"{size.replace('_', '-')}{power:+g}"
     return rc.Control(
@@ -58,7 +58,7 @@ def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
 
 
 def across(points: Sequence[rc.Cell]) -> Mapping[Tier, Callable[[], Sequence[rc.Cell]]]:
-    """Cells across the closed form, in the standard tier."""
+    """Make cells on both sides of the closed form, for the standard tier."""
     factors = (0.5, 0.88, 1.13, 2.0)
     return {"standard": lambda: rc.ladder(points, "samples", closed_form, factors)}
 
@@ -78,7 +78,7 @@ MIXED = table(SIZES, (512, 32, 24))
 
 
 def _about(cell: rc.Cell) -> float:
-    """Critical samples up to a factor of 2 or so, whatever the theory says of them."""
+    """Critical number of samples up to a factor of about 2, without the theory."""
     V, L, d = cell["vocab_size"], cell["length"], cell["dim"]
     return float(3 * V * L / d**1.5 * math.sqrt(1 + L / d + L**2 / V))
 

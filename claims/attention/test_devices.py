@@ -1,4 +1,4 @@
-"""The same evidence from every device: a claim on this code, about the statement that it tests."""
+"""Equal evidence from every device: a claim about this code."""
 
 import copy
 from dataclasses import replace
@@ -14,7 +14,7 @@ from simulation.attention.sampling import Batch
 
 
 def drawn(cell: rc.Cell, block: rc.Block, device: str, dtype: torch.dtype) -> Batch:
-    """The block's replicates on a device, drawn on the CPU; their generators stay as they are."""
+    """Draw a batch on the CPU, and move it to a device; the block's generators do not advance."""
     batch = rc.Block(copy.deepcopy(block.rngs), "cpu", dtype).draw(sampling.draw, cell)
     parts: dict[str, Any] = {n: x for n, x in vars(batch).items() if isinstance(x, torch.Tensor)}
     return replace(batch, **{name: part.to(device) for name, part in parts.items()})
@@ -34,13 +34,13 @@ def figures(batch: Batch) -> list[Tensor]:
 
 
 def distance(ones: list[Tensor], others: list[Tensor]) -> Tensor:
-    """Largest relative distance, in units of the rounding of one operation: (R,)."""
+    """Largest relative distance, in units of the rounding error of one operation: (R,)."""
     each = [(a - b).norm(dim=1) / b.norm(dim=1) for a, b in zip(ones, others, strict=True)]
     return torch.stack(each).amax(0) / torch.finfo(ones[0].dtype).eps
 
 
 def ten_bits(batch: Batch) -> Batch:
-    """The batch as TensorFloat-32 would read it: 10 bits after the leading one of each number."""
+    """Round a batch as TensorFloat-32 does: to 10 bits after the leading bit of each number."""
 
     def rounded(values: Tensor) -> Tensor:
         mantissa, exponent = torch.frexp(values)

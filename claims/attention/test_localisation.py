@@ -1,4 +1,4 @@
-"""Localisation: does the attention find the informative token of a fresh sequence?"""
+"""Localisation: the probability that attention finds the informative token of a fresh sequence."""
 
 import math
 from dataclasses import replace
@@ -33,12 +33,12 @@ IN_VALUES = (
 
 
 def as_one_over_dim(cell: rc.Cell) -> int:
-    """Samples at which a law N_c ~ d^(-3/2) predicts what N_c ~ 1/d does at the cell's."""
+    """Number of samples that turns the prediction of N_c ~ 1/d into one of N_c ~ d^(-3/2)."""
     return round(cell.number("samples") * math.sqrt(64 / cell.number("dim")))
 
 
 def one_distractor(problem: Problem) -> float:
-    """The probability if the informative token had to beat one distractor, not the best of all."""
+    """Probability that the informative token beats one distractor, instead of the best of all."""
     ratios, weights = localisation.replicate_snr(problem)
     dim = localisation.marginal_dim(problem)
     beaten = localisation.given_snr(ratios, length=2, vocab_size=problem.vocab_size, dim=dim)

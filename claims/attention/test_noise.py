@@ -1,6 +1,7 @@
-"""Every noise term of the token scores: constant, exponents, their sum, and which is the largest.
+"""Noise terms of the token scores: constants, exponents, their sum, and the largest term.
 
-Most terms are never the largest; `simulation.attention.noise_decomposition` isolates each exactly.
+Most terms are never the largest, so `simulation.attention.noise_decomposition` isolates each
+exactly.
 """
 
 from functools import partial
@@ -46,24 +47,24 @@ MIXED = rc.grid(
 
 
 def term(cell: rc.Cell) -> float:
-    """The predicted variance of the cell's term."""
+    """Predicted variance of the cell's term."""
     found = noise.TERMS.get(cell["term"])
     return in_score_units(found.variance if found else noise_terms.count_covariance)(cell)
 
 
 def power_law(cell: rc.Cell) -> float:
-    """The term's limit law taken literally at these sizes."""
+    """Limit law of the cell's term, at finite sizes."""
     found = noise.TERMS.get(cell["term"])
     return in_score_units(found.limit)(cell) if found else term(cell)
 
 
 def contexts(problem: Problem) -> float:
-    """The largest term of the trigger's noise."""
+    """Largest term of the trigger's noise."""
     return problem.length * (1 + problem.ratio) ** 2 / (problem.samples * problem.vocab_size)
 
 
 def leading(problem: Problem) -> float:
-    """The two largest terms of the token scores' noise."""
+    """Two largest terms of the token scores' noise."""
     return noise.TERMS["T"].variance(problem) + noise.TERMS["A"].variance(problem)
 
 
@@ -155,10 +156,10 @@ LETTERS = {"vocab_size": "V", "samples": "N", "length": "L", "dim": "d"}
 def scaling_claim(
     symbol: str, statement: str, *, dim: tuple[int, int] = (16, 64), first_look: int = 1024
 ) -> rc.Claim:
-    """A claim on the four exponents of one isolated noise term.
+    """Declare a claim on the four exponents of one isolated noise term.
 
-    Variances that differ much between batches need a larger first look. Its size and the width of
-    the regions follow pilots under another seed.
+    Variances that differ much between batches need a larger first look. Pilots under another seed
+    determined the size of this look and the width of the regions.
     """
     term = noise.TERMS[symbol]
     law = r"\,".join(f"{LETTERS[size]}^{{{p:g}}}" for size, p in term.exponents.items() if p)
@@ -251,7 +252,7 @@ POINTS = (
 
 
 def exchanged(cell: rc.Cell) -> str:
-    """The map with mean bias and stored context exchanged."""
+    """Map of the largest terms with mean bias and stored context exchanged."""
     symbol = noise.dominant(Problem.of(cell))
     return {"A": "B", "B": "A"}.get(symbol, symbol)
 

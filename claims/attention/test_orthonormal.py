@@ -40,7 +40,7 @@ MORE_SAMPLES = rc.at(
 
 
 def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.Cell], float]:
-    """The prediction for random unit embeddings in the same setting."""
+    """Prediction for random unit embeddings in the same setting."""
     return lambda cell: predict(cell.replace(embeddings="sphere", **changes))
 
 

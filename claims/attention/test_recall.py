@@ -1,5 +1,6 @@
-"""Recall, once the informative token is attended to: how many tokens come out right, and from which
-dimension on half of them, or all of them, do."""
+"""Recall with attention on the informative token: the share of tokens, and the dimensions for half
+and for all.
+"""
 
 import math
 from collections.abc import Callable
@@ -30,7 +31,7 @@ recall_claim = partial(
 
 
 def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The share of its tokens that a batch recalls."""
+    """Share of tokens that a batch recalls."""
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
@@ -49,7 +50,7 @@ MEDIAN = """Rungs are judged by the share of batches that recall more than half 
 
 
 def rungs(half_width: float) -> tuple[float, ...]:
-    """Factors on a predicted size: the edges of a region, two between them, and one beyond each."""
+    """Factors on a predicted size: at the edges of a region, two between them, one beyond each."""
     return tuple(1 + side * half_width for side in (-2, -1, -0.4, 0.4, 1, 2))
 
 
@@ -62,7 +63,7 @@ def near(
     to: Callable[[float], int] | None = None,
     **more: bool | str,
 ) -> tuple[rc.Cell, ...]:
-    """Cells in the dimension around a predicted threshold."""
+    """Make cells around a predicted threshold in the dimension."""
     points = ({"vocab_size": v, "samples": load * v, **more} for v in sizes for load in loads)
     return rc.ladder(points, "dim", law, factors, to=to)
 
@@ -262,7 +263,7 @@ exponent = half(
 
 
 def all_tokens_half_dim(cell: rc.Cell) -> float:
-    """Dimension at which every token is recalled with probability 1/2, by the finite-size law."""
+    """Dimension at which, by the finite-size law, all tokens are recalled with probability 1/2."""
     problem = RecallProblem.of(cell)
     return crossing.integer_root(
         lambda dim: recall.all_tokens_probability(problem.replace(dim=max(dim, 2))),

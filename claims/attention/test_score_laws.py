@@ -18,7 +18,7 @@ SIZES = table("vocab_size dim length samples", (64, 32, 8, 128), (64, 16, 16, 25
 
 
 def normal(cell: rc.Cell, wider: float = 1.0, shift: float = 0.0) -> Callable[[float], float]:
-    """A distribution function."""
+    """Distribution function of a normal law."""
     scale = math.sqrt(VARIANCE(cell))
     return partial(stats.norm.cdf, loc=shift * scale, scale=wider * scale)
 

@@ -1,4 +1,4 @@
-"""The trigger score, its constant and its scaling law."""
+"""Trigger score: its constant and its scaling law."""
 
 from torch import Tensor
 

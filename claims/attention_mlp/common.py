@@ -1,4 +1,4 @@
-"""Shared parts of the claims on the Attention-MLP: laws that combine registered ones."""
+"""Shared parts of the claims on the Attention-MLP: combinations of registered laws."""
 
 import recall_claims as rc
 from theory.attention_mlp import localisation, recall
@@ -8,7 +8,7 @@ critical_samples = rc.on(MlpProblem, localisation.critical_samples)
 
 
 def through_layer(cell: rc.Cell) -> float:
-    """Say what a replicate costs that sends sequences through a random layer."""
+    """Return the cost of a replicate that passes sequences through a random layer."""
     activations = cell["samples"] * (cell["length"] + cell["width"])
     return float(3.2 * (activations + cell["vocab_size"] * cell["dim"]))
 

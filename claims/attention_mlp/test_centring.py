@@ -1,4 +1,4 @@
-"""Paper A: residuals against the label frequencies, and not against 1/V, remove two biases."""
+"""Paper A: residuals against label frequencies, instead of 1/V, remove two biases."""
 
 from functools import partial
 
@@ -69,7 +69,7 @@ def centred_critical(cell: rc.Cell) -> float:
 
 
 def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
-    """Cells around the predicted critical number of samples of centred residuals."""
+    """Make cells around the predicted critical number of samples of centred residuals."""
     settings = rc.grid(
         activation=activations, vocab_size=128, length=48, dim=32, width=128, samples=1
     )

@@ -1,4 +1,4 @@
-"""Paper A: the attention step through a fixed random layer, its signal and its new noise."""
+"""Paper A: signal and noise of the attention step through a fixed random layer."""
 
 from functools import partial
 from typing import Literal
@@ -25,7 +25,7 @@ noise_claim = measuring(
 
 
 def score_variance(cell: rc.Cell, *without: str) -> float:
-    """Predicted variance of the token scores, with some of the terms dropped."""
+    """Predicted variance of the token scores, without some terms."""
     problem = MlpProblem.of(cell)
     dropped = sum(noise.terms(problem)[symbol] for symbol in without)
     return (noise.variance(problem) - dropped) * signal.signal_unit(problem) ** 2
@@ -252,7 +252,7 @@ def design(
     sizes: rc.Cell,
     reached: Literal["localisation", "hit"],
 ) -> rc.Claim:
-    """A claim that He3 beats another activation in what three steps reach, on independent data."""
+    """Declare a claim that He3 reaches more than another activation in three steps."""
 
     def contest(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         outcomes = {

@@ -1,4 +1,4 @@
-"""Paper A: the phase diagram of the Attention-MLP, which condition binds where."""
+"""Paper A: the phase diagram of the Attention-MLP, with the condition that binds at each point."""
 
 from torch import Tensor
 
@@ -42,7 +42,7 @@ def requirement(cell: rc.Cell) -> phase_diagram.Requirement:
 
 
 def points() -> tuple[rc.Cell, ...]:
-    """Every place at a quarter of the width it needs; at 2 d where no width suffices."""
+    """Make cells of a quarter of the width that half accuracy needs, or 2 d if none suffices."""
     found = []
     for activation, centred, sizes in PLACES:
         for samples, dim, length in sizes:
@@ -98,12 +98,12 @@ TRADE = rc.grid(
 
 
 def sized(cell: rc.Cell) -> rc.Cell:
-    """The cell with the width that the budget allows its dimension, as the problem has it."""
+    """Add to a cell the width that the parameter budget allows at its dimension."""
     return rc.Cell(**cell.without("raised"), width=BUDGET // cell["dim"])
 
 
 def raised(cell: rc.Cell) -> rc.Cell:
-    """The same with four times the dimension, or the samples, as the cell says."""
+    """Add the width to a cell with four times the dimension, or samples, as the cell says."""
     return sized(cell.replace(**{cell["raised"]: 4 * cell[cell["raised"]]}))
 
 

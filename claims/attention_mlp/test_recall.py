@@ -1,4 +1,4 @@
-"""Paper A: recall through a fixed random layer, and what its width buys."""
+"""Paper A: recall through a fixed random layer, and the effect of the layer's width."""
 
 import math
 from dataclasses import dataclass
@@ -32,13 +32,13 @@ INFINITE_WIDTH = rc.at("infinite-width", "the sampling noise of m neurons is lef
 
 @dataclass(frozen=True, kw_only=True)
 class RecallProblem(MlpProblem):
-    """A problem of any length: recall does not see the sequences."""
+    """A problem of any length: recall does not depend on the sequences."""
 
     length: int = 16
 
 
 def coverage(problem: MlpProblem) -> float:
-    """Samples that show every token about once, V log V."""
+    """Number of samples that show every token about once, V log V."""
     return problem.vocab_size * math.log(problem.vocab_size)
 
 
@@ -129,7 +129,7 @@ capacity = rc.on(recall.capacity)
 
 
 def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, ...]:
-    """Cells around the predicted capacity, with each token seen once."""
+    """Make cells around the predicted capacity, with each token seen once."""
     settings = rc.grid(activation=activation, dim=dim, width=widths)
     return rc.ladder(settings, "vocab_size", capacity, (0.75, 0.88, 0.95, 1.05, 1.12, 1.3))
 

@@ -11,5 +11,5 @@ Triple = tuple[int, int, int]
 
 
 def shapes(*triples: Triple, **more: Any) -> tuple[rc.Cell, ...]:
-    """Cells of these S, R, D."""
+    """Make cells of these S, R, D."""
     return table(" ".join(NAMES), *triples, **more)

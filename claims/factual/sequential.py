@@ -1,7 +1,7 @@
-"""Shared parts of the claims about sequential learning: its times and losses, and flows from a
-small start.
+"""Shared parts of the claims about sequential learning: times, losses, and flows from a small
+start.
 
-Functions that simulate use no theory: a claim whose simulation reached it would be refused.
+Functions that simulate must not use theory: the library refuses claims that do.
 """
 
 import math
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def along_flow(cell: rc.Cell) -> float:
-    """Say what the steps of a flow cost, each over the weights of all prompts."""
+    """Return the cost of a flow; each step passes over the weights of all prompts."""
     return float(100 * cell["subjects"] * cell["relations"] ** 2 * cell["answers"])
 
 
@@ -36,33 +36,33 @@ def half_time(cell: rc.Cell) -> float:
 
 
 def stage_times(cell: rc.Cell) -> tuple[float, float]:
-    """The half times of the relations and of the subjects."""
+    """Half times of the relations and of the subjects."""
     relation, subject = (half_time(cell.replace(stage=stage)) for stage in STAGES)
     return relation, subject
 
 
 def timed(points: Iterable[rc.Cell], past: float = 1.2) -> tuple[rc.Cell, ...]:
-    """The cells with a duration of the flow: until well after the second stage."""
+    """Add to cells the duration of the flow, which lasts until well after the second stage."""
     return tuple(cell.replace(duration=round(past * max(stage_times(cell)))) for cell in points)
 
 
 def time(cell: rc.Cell) -> float:
-    """The time of the flow, which a step of SGD advances by the learning rate."""
+    """Time of the flow at the cell's step of SGD; each step advances it by the learning rate."""
     return float(cell["time"] if "time" in cell else RATE * cell["step"])
 
 
 def loss(cell: rc.Cell) -> float:
-    """The loss of the flow at the cell's time."""
+    """Loss of the flow at the cell's time."""
     return theory.loss(theory.Sizes.of(cell), time(cell), scale=cell.get("scale", SMALL))
 
 
 def stage_loss(cell: rc.Cell, stage: theory.Stage, pace: float = 1.0) -> float:
-    """A stage's share of the loss, if its time went at another pace."""
+    """A stage's share of the loss, at a multiple of the cell's time."""
     return theory.stage_loss(theory.Sizes.of(cell), stage, pace * time(cell), scale=SMALL)
 
 
 def stages_swapped(cell: rc.Cell) -> float:
-    """The loss if subjects were learned when relations are and vice versa."""
+    """Loss if subjects were learned at the relations' time and vice versa."""
     relation, subject = stage_times(cell)
     return stage_loss(cell, "relation", relation / subject) + stage_loss(
         cell, "subject", subject / relation
@@ -70,7 +70,7 @@ def stages_swapped(cell: rc.Cell) -> float:
 
 
 def task(cell: rc.Cell, block: rc.Block) -> learning.FactPrompts:
-    """The cell's task, with the published dictionary or random ones."""
+    """Task of a cell, with the published dictionary or random dictionaries."""
     shape = [cell[name] for name in NAMES]
     if cell.get("dictionary") == "random":
         facts = learning.random_dictionaries(block.rngs, *shape, device=block.device)
@@ -81,9 +81,9 @@ def task(cell: rc.Cell, block: rc.Block) -> learning.FactPrompts:
 
 
 def shifted(problem: learning.FactPrompts) -> learning.Weights:
-    """The published start, with the values of token z in replicate k shifted by sqrt(2) cos(k z).
+    """Published start, with the values of token z in replicate k shifted by sqrt(2) cos(k z).
 
-    The first replicate's are all shifted alike. No draw decides: the flow has no chance in it.
+    In the first replicate all shifts are equal. Nothing is random: the flow is deterministic.
     """
     tokens = torch.arange(problem.subjects + problem.relations + 2)
     waves = torch.arange(problem.replicates)[:, None] * tokens
@@ -99,6 +99,6 @@ def whole_flow(cell: rc.Cell, problem: learning.FactPrompts) -> learning.Losses:
 
 
 def end(path: Iterator[T]) -> T:
-    """The last point of a path."""
+    """Last point of a path."""
     (last,) = deque(path, maxlen=1)
     return last

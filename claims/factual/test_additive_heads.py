@@ -1,4 +1,4 @@
-"""The limit of attention without an MLP: in which dimensions codes exist at all."""
+"""Limit of attention without an MLP: the dimensions in which codes exist."""
 
 import math
 from collections.abc import Callable
@@ -35,7 +35,7 @@ code_claim = partial(
 
 
 def around(dim: Callable[[rc.Cell], float], *shapes: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Cells around the threshold at these R and D."""
+    """Make cells around the threshold at these R and D."""
     return rungs("dim", dim, EDGE, *(rc.Cell(relations=r, answers=d) for r, d in shapes))
 
 

@@ -1,4 +1,4 @@
-"""Factual recall by attention alone: explicit weights whose codes are the logits."""
+"""Factual recall by attention alone: explicit weights with codes that give the logits."""
 
 import math
 from functools import partial
@@ -22,7 +22,7 @@ DIM = rc.on(theory.attention_dim)
 
 
 def by_attention(streams: Streams, facts: task.Facts) -> Tensor:
-    """Return which facts attention recalls, (B, S R), with a head for every two tokens."""
+    """Whether attention recalls each fact, (B, S R), with a head for every two tokens."""
     return recalled(streams, facts, constructions.attention_only(facts, head_dim=2)).flatten(1)
 
 
@@ -33,7 +33,7 @@ all_by_attention = measuring(
 
 
 def selective_dim(cell: rc.Cell) -> float:
-    """Predicted dimension at which heads mistake no token; by default, none of all tokens."""
+    """Predicted dimension at which, with probability 1/2, no token misleads a head."""
     tokens, group = 2 * cell["subjects"], cell["group"]
     heads = cell.get("heads", tokens // group)
     return theory.selective_dim(group, heads, 2 * tokens + 1, margin=MARGIN)

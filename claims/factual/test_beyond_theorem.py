@@ -64,15 +64,15 @@ def stages(
     model: str,
     theorem: str,
 ) -> tuple[rc.Claim, rc.Claim]:
-    """The claims on a model's plateau and on its order of learning.
+    """Declare claims on a model's plateau and on its order of learning.
 
     Args:
-        name: for the ids.
-        title: of both, to begin with.
-        assumption: what is relaxed, and what replaces it.
-        trained: the losses along the model's training.
-        model: how it is trained, at the beginning of both statements.
-        theorem: how the theorem's is, at the end of one.
+        name: part of both ids.
+        title: beginning of both titles.
+        assumption: the relaxed assumption, and its replacement.
+        trained: function that returns the losses along training.
+        model: description of training, at the beginning of both statements.
+        theorem: the theorem's training, at the end of one statement.
     """
 
     @wraps(trained, assigned=())  # what a check of the claims looks into
@@ -189,7 +189,10 @@ STEPS = 600
 
 
 def left(path: learning.Losses) -> Tensor:
-    """Share of the loss that is left, of what ends a path at least: they go on for the slowest."""
+    """Share of the initial loss that is left.
+
+    Paths continue for the slowest replicate, so losses below `LEARNED` count as `LEARNED`.
+    """
     return path.total.amin(0).clamp(min=LEARNED) / path.total[0]
 
 

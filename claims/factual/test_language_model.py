@@ -1,7 +1,6 @@
-"""A small version of a question from the literature: how many bits a trained language model stores
-per weight.
+"""Bits per weight that a trained language model stores: a small version of a published question.
 
-Exploratory, and in the full tier alone: fifteen trainings take 81 minutes of one core.
+The claim is exploratory, and only in the full tier: fifteen trainings take 81 minutes of one core.
 """
 
 from torch import Tensor

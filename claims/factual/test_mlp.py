@@ -1,5 +1,4 @@
-"""Factual recall by attention and an MLP: the width that stores the facts, and what narrower
-heads cost."""
+"""Factual recall by attention and an MLP: the width that stores the facts, and narrower heads."""
 
 from collections.abc import Callable
 from functools import partial
@@ -44,7 +43,7 @@ widths = partial(rungs, "width", WIDTH, 0.08)
 
 
 def facts_to(power: float) -> Callable[[rc.Cell], float]:
-    """The width goes with that power of the facts, from the first corner on."""
+    """Make a control: the width is a power of the number of facts, right at the first corner."""
     return lambda c: WIDTH(FIRST) * (c["subjects"] * c["relations"] / 128) ** power
 
 

@@ -1,4 +1,4 @@
-"""Sequential learning: what gradient flow conserves, and what grows from a small start."""
+"""Sequential learning: conservation laws of gradient flow, and growth from a small start."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -69,12 +69,12 @@ EVEN, RANDOM = tuple(RATES)[:2], tuple(RATES)[2:]
 
 
 def square_rate(cell: rc.Cell) -> float:
-    """The predicted mean square growth rate of the cell's token."""
+    """Predicted mean square growth rate of the cell's token."""
     return RATES[cell["token"]](cell)
 
 
 def growth_time(cell: rc.Cell) -> float:
-    """Time in which the cell's token grows e-fold, short by a factor of 1.5 at most."""
+    """Time in which the cell's token grows e-fold, too short by a factor of at most 1.5."""
     name, S, R, D = cell["token"], cell["subjects"], cell["relations"], cell["answers"]
     if name in OTHER:
         return theory.growth_time(cell, name)
@@ -84,13 +84,13 @@ def growth_time(cell: rc.Cell) -> float:
 
 
 def growing(tokens: Iterable[str], *triples: Triple, **more: str) -> tuple[rc.Cell, ...]:
-    """Cells for tokens, with the time in which each grows by about cosh(2)."""
+    """Make cells for tokens, with the time in which each grows by about cosh(2)."""
     found = [cell for token in tokens for cell in shapes(*triples, token=token, **more)]
     return tuple(c.replace(duration=round(2 / math.sqrt(square_rate(c)), 2)) for c in found)
 
 
 def observed_square_rate(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Mean square growth rate over the tokens of one sort."""
+    """Mean square growth rate over the tokens of one kind."""
     problem, duration = task(cell, block), cell["duration"]
     start = problem.start(1e-9)
     last = end(learning.flow(problem, start, duration=duration, steps=12))
@@ -111,7 +111,7 @@ early = measuring(
 
 
 def no_uniform_part(cell: rc.Cell) -> float:
-    """The square rate without the uniform prediction that the model starts from."""
+    """Square rate without the uniform prediction at the start."""
     choices = cell.number("relations" if cell["token"] == "relation" else "answers")
     return square_rate(cell) / (1 - 1 / choices)
 
@@ -147,7 +147,7 @@ early_growth = early(
 
 
 def even_dictionary(cell: rc.Cell) -> float:
-    """The square rate if answers were equally frequent, but noise and EOS learned."""
+    """Square rate if answers were equally frequent, but noise and EOS still grew."""
     if cell["token"] == "relation, random":
         return square_rate(cell.replace(token="relation"))
     return 1 / (cell.number("subjects") * cell.number("relations"))

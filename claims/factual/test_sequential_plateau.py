@@ -1,4 +1,4 @@
-"""Sequential learning: the plateau between the stages, and what the model answers on it."""
+"""Sequential learning: the plateau between the stages, and the model's answers there."""
 
 import math
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ PLATEAU = rc.on(theory.Sizes, theory.plateau)
 
 
 def initial_loss(cell: rc.Cell) -> float:
-    """The loss of a uniform prediction."""
+    """Loss of a uniform prediction."""
     return math.log(cell["answers"] * cell["relations"])
 
 
@@ -94,7 +94,7 @@ def flow_plateau_random(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def between(points: Iterable[rc.Cell]) -> tuple[rc.Cell, ...]:
-    """The cells at the geometric mean of the half times."""
+    """Set the durations of cells to the geometric mean of the half times."""
     return tuple(
         cell.replace(duration=round(math.sqrt(math.prod(stage_times(cell))))) for cell in points
     )

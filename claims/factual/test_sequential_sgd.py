@@ -1,4 +1,4 @@
-"""Sequential learning by minibatch SGD at the published sizes, and the published figure of it.
+"""Sequential learning by minibatch SGD at the published sizes, and the published figure.
 
 Replicates see different prompts, drawn at random.
 """
@@ -24,7 +24,7 @@ sgd_claim = partial(rc.claim, replicates=(20, 160), dtype="float32")
 
 
 def sgd_total(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The population loss at a step of SGD."""
+    """Population loss at a step of SGD."""
     problem = task(cell, block)
     start = problem.start(SMALL, SMALL)
     path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["step"])
@@ -32,7 +32,7 @@ def sgd_total(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def no_plateau(cell: rc.Cell) -> float:
-    """The loss if relation and subject were learned at once, in the subject's time."""
+    """Loss if relation and subject were learned together, at the subject's time."""
     share = stage_loss(cell, "subject")
     return share * (1 + math.log(cell["relations"]) / math.log(cell["answers"]))
 
@@ -113,7 +113,7 @@ BOUNDARIES = {"relation": 1800, "subject": 5000}
 
 
 def half_step(cell: rc.Cell) -> float:
-    """The step of SGD at which half of a stage's loss is gone."""
+    """Step of SGD at which half of a stage's loss is gone."""
     scale = cell.get("scale", SMALL)
     return theory.half_step(theory.Sizes.of(cell), cell["stage"], scale=scale, learning_rate=RATE)
 

@@ -1,8 +1,8 @@
 """Sequential learning under gradient flow: relations first, then a plateau, then subjects.
 
-The flow is deterministic. Its replicates differ in where they start: every token's values are
-shifted by an amount common to all answers, which does not matter by the theory. So they show that
-only the sizes count.
+The flow is deterministic. Replicates differ in their start: a token's values are shifted by the
+same amount for all answers. In the theory this shift does not matter, so replicates test that only
+the sizes do.
 """
 
 import math
@@ -23,7 +23,7 @@ flow_claim = partial(
 
 
 def curve(sizes: Triple, *parts: float) -> tuple[rc.Cell, ...]:
-    """Cells of these S, R, D at parts of the second stage's half time."""
+    """Make cells of these S, R, D at parts of the second stage's half time."""
     (cell,) = shapes(sizes)
     return tuple(
         cell.replace(time=round(part * max(sequential.stage_times(cell)), 2)) for part in parts
@@ -35,7 +35,7 @@ REVERSED = curve((4, 24, 4), 0.3, 0.42, 0.47, 0.55, 0.75, 0.9, 1.0, 1.1)
 
 
 def steps_only(cell: rc.Cell) -> float:
-    """A loss that falls at once at each half time."""
+    """Loss that drops in a step at each half time."""
     parts = zip((cell["relations"], cell["answers"]), sequential.stage_times(cell), strict=True)
     return sum(math.log(choices) for choices, end in parts if end > cell["time"])
 

@@ -1,4 +1,4 @@
-"""The task of factual recall: the information of a prompt, and of the relation alone."""
+"""Factual recall task: the information in a prompt, and in the relation alone."""
 
 import math
 

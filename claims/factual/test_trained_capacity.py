@@ -1,16 +1,17 @@
 """B4, B8: facts stored per weight once a transformer is trained by gradient descent.
 
-The released code looks for the largest number of facts, S = R, of which a model recalls 99%, by
-bisection with one run for each size. Here some twenty runs at each of several test sizes bracket
-that number: the size at which most runs turn from success to failure. As published, each size takes
-the best of three learning rates.
+The released code finds the largest number of facts, S = R, of which a model recalls 99%, by
+bisection with one run per size. Here about twenty runs at each of several test sizes bracket that
+number, at which most runs turn from success to failure. As published, each size uses the best of
+three learning rates.
 
-Forecast, in core seconds: with the short training, a size that no model recalls takes 24 models of
-three rates and 4096 steps each. A block of three takes 11 s on cores that other work shared; a size
-that all models recall takes a quarter of that. With the published training a rate takes a model 15
-s at d = 16 and 31 s at d = 32 (measured, 13 models in a batch). So B.trained-line-constant takes
-some 70 minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all of it for runs that fail in
-the end. The sizes d = 64 and 128 take some hundred hours and are meant for a GPU.
+Forecast, in core seconds: with the short training, a size that no model recalls takes 24 models,
+each with three rates and 4096 steps. A block of three models takes 11 s on cores shared with other
+work; a size that all models recall takes a quarter of this time. With the published training, a
+model takes 15 s per rate at d = 16 and 31 s at d = 32 (measured, 13 models in a batch). So
+B.trained-line-constant takes some 70 minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all
+for runs that fail in the end. The sizes d = 64 and 128 take some hundred hours and are meant for a
+GPU.
 """
 
 from functools import partial
@@ -36,7 +37,7 @@ to_90 = measuring(
 
 
 def balanced(dim: int, *sides: int, **run: int) -> list[rc.Cell]:
-    """H d_h = m = d, with the number of weights."""
+    """Make cells of H d_h = m = d, each with its number of weights."""
     return [split(side, dim, parameters=6 * dim**2, **run) for side in sides]
 
 
@@ -44,7 +45,7 @@ def balanced(dim: int, *sides: int, **run: int) -> list[rc.Cell]:
 
 
 def proportional(cell: rc.Cell, power: float = 1.0) -> float:
-    """1 up to a number of facts in proportion to a power of the weights, 180 at d = 16, else 0."""
+    """Predict 1 up to a number of facts proportional to a power of the weights, 180 at d = 16."""
     return within(cell, 180 * (cell["parameters"] / 1536) ** power)
 
 
@@ -74,7 +75,7 @@ capacity_growth = to_90(
 
 
 def exponent(power: float, half_width: float) -> rc.CriticalExponents:
-    """The facts of which 90% are recalled by most runs go with that power of the weights."""
+    """Rule that the number of facts of which most runs recall 90% is a power of the weights."""
     return rc.CriticalExponents({"parameters": power}, half_width, scan="facts", rising=False)
 
 
@@ -103,7 +104,7 @@ capacity_exponent = to_90(
 
 
 def line(cell: rc.Cell) -> float:
-    """The facts that the published line promises to a cell's weights, whatever their number."""
+    """Number of facts by the published line, at any number of weights."""
     return theory.capacity(sizes(cell).parameters(cell["dim"]))
 
 
@@ -117,7 +118,7 @@ WRONG = (rc.times(0.5, "half", "0.075 facts a weight"), rc.times(2, "double", "0
 
 
 def at_edges(dim: int, **run: int) -> list[rc.Cell]:
-    """The two sizes at the region's edges."""
+    """Two sizes, at the region's edges."""
     return [split(side * dim // 16, dim, **run) for side in EDGES]
 
 

@@ -1,8 +1,8 @@
-"""B4, B5: which weights of a transformer store facts once it is trained by gradient descent.
+"""B4, B5: the weights in which a transformer, trained by gradient descent, stores facts.
 
 The standard tier trains on a CPU, with fewer prompts than the published runs. Less training stores
-fewer facts, so what is recalled here is recalled there too. A failure here is a failure of this
-much training; the text of each claim says what is known beyond it. The full tier has the published
+fewer facts, so facts recalled here are recalled there too. A failure here is a failure of so much
+training; the text of each claim says what is known beyond it. The full tier has the published
 batches and steps and is meant for a GPU.
 """
 
@@ -23,7 +23,7 @@ EITHER = rc.grid(**SMALL, answers=8, batch=64, steps=512)
 
 
 def no_gain(weights: str) -> rc.OneSided:
-    """Weights of that kind gain a tenth of the facts in no more than half of the runs."""
+    """Rule that weights of this kind gain 10% of the facts in at most half of the runs."""
     return rc.OneSided(upper=0.5, observable=f"{weights}_gains", method=rc.Betting())
 
 
@@ -67,18 +67,18 @@ def either_weights(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def traded(cell: rc.Cell) -> float:
-    """The boundary's number of facts for x = H d_h d and y = m d."""
+    """Number of facts on the boundary for x = H d_h d and y = m d."""
     x, y = cell["heads"] * cell["head_dim"] * cell["dim"], cell["width"] * cell["dim"]
     return theory.traded_capacity(x, y)
 
 
 def counted(cell: rc.Cell) -> float:
-    """1 where the published line for the number of weights promises recall, else 0."""
+    """Return 1 where the published line in the number of weights predicts recall, else 0."""
     return within(cell, theory.capacity(sizes(cell).parameters(cell["dim"])))
 
 
 def sloping(cell: rc.Cell, x: float = 1, y: float = 1) -> float:
-    """1 where the boundary's sloping part promises recall, for these multiples of x and y."""
+    """Return 1 where the boundary's sloping part, at multiples of x and y, predicts recall."""
     weights = y * cell["width"] + x * cell["heads"] * cell["head_dim"] / 2
     return within(cell, theory.DRAWN_FACTS / theory.DRAWN_SUM * weights * cell["dim"])
 
@@ -98,13 +98,13 @@ DRAWN = rc.grid(
 
 
 def scaled(heads: int, width: int) -> rc.Cell:
-    """A point of the plane with a quarter of the published facts, and heads of half the size."""
+    """Make a point of the plane with 1/4 of the published facts, and heads of half the size."""
     run = {"answers": 8, "batch": 128, "steps": 1280, "facts": 256, "dim": 32, "head_dim": 4}
     return rc.Cell(**run, heads=heads, width=width)
 
 
 def sloping_point(heads: int, factor: float) -> rc.Cell:
-    """The point of so many heads on a multiple of the boundary's sloping part."""
+    """Make the point of ``heads`` heads on a multiple of the boundary's sloping part."""
     bare = scaled(heads, 0)
     share = bare["facts"] / theory.DRAWN_FACTS
     value = heads * bare["head_dim"] * bare["dim"]

@@ -1,14 +1,13 @@
-"""Shared parts of the claims about trained transformers: sizes, budgets, the published way to
-train.
+"""Shared parts of the claims about trained transformers: sizes, budgets, published training.
 
 The released code of paper B trains with batches of 1024 prompts for 16384 steps, tests after every
-128, and takes the best of three learning rates. The figure of the boundary between attention and
-MLP has one, 1e-2.
+128 steps, and takes the best of three learning rates. The figure of the boundary between attention
+and MLP has one rate, 1e-2.
 
 A CPU affords fewer prompts. In pilots at d = 16, with 1536 weights, the published training reached
 99% of 12^2 and 13^2 facts in 6 of 8 runs of one rate each, of 14^2 to 16^2 in none of 12. The short
-training below has a sixty-fourth of the prompts. At the rate 1e-2 it reached 99% of 11^2 facts in
-4 of 4 runs, of 12^2 in 3 of 4, of 14^2 in none of 5.
+training below has 1/64 of the prompts. At the rate 1e-2 it reached 99% of 11^2 facts in 4 of 4
+runs, of 12^2 in 3 of 4, of 14^2 in none of 5.
 """
 
 import math
@@ -30,9 +29,9 @@ MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
 
 
 def sizes(cell: rc.Cell) -> Sizes:
-    """The sizes of a cell's model, at S = R.
+    """Sizes of a cell's model, at S = R.
 
-    Raises ValueError for a number of facts that is no square.
+    Raises ValueError for a number of facts that is not a square.
     """
     side = math.isqrt(cell["facts"])
     if side**2 != cell["facts"]:
@@ -42,23 +41,25 @@ def sizes(cell: rc.Cell) -> Sizes:
 
 
 def within(cell: rc.Cell, capacity: float) -> float:
-    """1 if the cell's facts are within a capacity, else 0."""
+    """Return 1 if the cell's facts are within a capacity, else 0."""
     return float(cell["facts"] <= capacity)
 
 
 def trained(
     cell: rc.Cell, block: rc.Block, target: float = 0.99, rates: Sequence[float] = RATES
 ) -> Tensor:
-    """Accuracy of a cell's model, trained afresh in every replicate until it reaches the target.
-    The best of several rates counts; rates after the first cost nothing where the target is
-    reached."""
+    """Accuracy of a cell's model, trained in each replicate until it reaches the target.
+
+    The best of several rates counts. Rates after the first take no time where the first reaches the
+    target.
+    """
     run: dict[str, Any] = {name: cell[name] for name in ("dim", "batch", "steps")}
     run["sizes"] = sizes(cell)
     return block.draw(train_best, run, learning_rates=rates, target=target).accuracy
 
 
 def split(side: int, dim: int = 16, alpha: int = 1, beta: float = 1, **run: int) -> rc.Cell:
-    """H d_h = alpha d in eight heads, m = beta d, and side^2 facts."""
+    """Make a cell of H d_h = alpha d in eight heads, m = beta d, and side^2 facts."""
     return rc.Cell(
         **run, dim=dim, heads=8, head_dim=alpha * dim // 8, width=int(beta * dim), facts=side**2
     )

@@ -16,7 +16,7 @@ SIZES = ("vocab_size", "length", "samples", "dim")
 
 
 def derived(file: str) -> rc.Source:
-    """The same statements where no registered law is the prediction: the file that derives it."""
+    """Source of claims whose prediction is not a registered law: the file that derives it."""
     return rc.Source("A", "A4", "A13", provenance="derived", reference=f"theory/lower_bound/{file}")
 
 
@@ -43,11 +43,11 @@ def critical_rungs(
     region: rc.Region,
     between: tuple[float, ...] = (0.4,),
 ) -> tuple[rc.Cell, ...]:
-    """Cells for critical values: at the edges of a region, between them, and once beyond each.
+    """Make cells for critical values: at a region's edges, between them, and once beyond each.
 
-    The shares `between` place cells on either side of the middle, as parts of the way to an edge.
+    ``between`` places cells on both sides of the middle, as shares of the distance to an edge.
 
-    ``predict`` may read the scanned parameter, and ignores it.
+    ``predict`` may take the scanned parameter, and has to ignore it.
     """
     centre, reach = math.sqrt(region.low * region.high), math.sqrt(region.high / region.low)
     factors = sorted(reach**power for far in (*between, 1, 1.5) for power in (-far, far))

@@ -1,4 +1,4 @@
-"""A4, A13: the ceiling on what an estimator can do that sees the gradient at initialisation."""
+"""A4, A13: the ceiling on the accuracy of estimators that see the gradient at initialisation."""
 
 import math
 from functools import partial
@@ -17,7 +17,7 @@ from theory.lower_bound import gradient_channel as channel
 
 
 def highest(cell: rc.Cell, share: float = 1.0) -> float:
-    """The ceiling on accuracy, for a share of the information."""
+    """Ceiling on accuracy from a share of the information."""
     problem = Problem.of(cell)
     return ceiling.largest_accuracy(share * channel.information(problem), problem.vocab_size)
 

@@ -1,4 +1,4 @@
-"""A4, A13: how many labels matched filter and linear MMSE read off the gradient."""
+"""A4, A13: the share of labels that matched filter and linear MMSE read off the gradient."""
 
 from functools import partial
 
@@ -22,8 +22,7 @@ RANGES = {
 
 
 def searched(text: str) -> rc.Regime:
-    """The regime of both accuracy formulas, as they state their errors, and the regime of the
-    grid."""
+    """Regime in which both accuracy formulas state their errors; ``text`` describes the grid."""
     return rc.Regime(
         f"V >= 256, d >= 30 and N >= 8 V. On the grid {text}",
         RANGES,

@@ -1,4 +1,4 @@
-"""A4, A13: where estimators that see the gradient at initialisation guess half of the labels."""
+"""A4, A13: the sizes at which estimators that see the initial gradient guess half of the labels."""
 
 import math
 from functools import partial
@@ -33,7 +33,7 @@ def critical(cell: rc.Cell) -> float:
 
 
 def _about(cell: rc.Cell) -> float:
-    """Samples that are needed, to leading order, whatever the theory says of them."""
+    """Number of samples needed, to leading order, without the theory."""
     V, L, d = cell["vocab_size"], cell["length"], cell["dim"]
     more = (1 + d / V) ** 2 if cell.get("estimator") == "matched filter" else 1
     return float(2 * L * V**2 * math.log(V) / d**2 * more)
@@ -93,12 +93,12 @@ FINITE = rc.Region(0.8, 0.98)
 
 
 def from_base(cell: rc.Cell, name: str) -> float:
-    """Ratio of a size to its value at the first corner."""
+    """Ratio of a size to the size at the first corner."""
     return cell.number(name) / BASE[name]
 
 
 def additive(cell: rc.Cell) -> float:
-    """V, L and d each add samples of their own, equally many at the first corner."""
+    """Sum of parts for V, L and d, equal at the first corner."""
     vocabulary = from_base(cell, "vocab_size") ** 2
     demands = vocabulary + from_base(cell, "length") + from_base(cell, "dim") ** -2
     return float(PRODUCT(cell.replace(**BASE)) * demands / 3)

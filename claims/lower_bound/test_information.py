@@ -1,4 +1,4 @@
-"""A4, A13: the gradient's information about the map from tokens to labels, and its worth."""
+"""A4, A13: the gradient's information about the map to labels, and the accuracy that it allows."""
 
 import math
 from functools import partial
@@ -23,7 +23,7 @@ NEARLY_TIGHT = table(
 
 
 def revealed(cell: rc.Cell) -> float:
-    """Information of the channel that reveals the map with some chance, in nats."""
+    """Information, in nats, of the channel that reveals the map with some chance."""
     return cell.number("chance") * math.lgamma(cell.number("vocab_size") + 1)
 
 

@@ -1,5 +1,4 @@
-"""A4, A9, A13: the width at which a layer carries more information about the map from tokens to
-labels."""
+"""A4, A9, A13: the width at which a layer carries more information about the map to labels."""
 
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-"""MLP memories of bilinear features, as they are and whitened: "MLPs are Hebbians"."""
+"""MLP memories of bilinear features, plain and whitened: "MLPs are Hebbians"."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Bits that facts need, whatever the memory, and bits per weight that memories reach."""
+"""Bits that any memory of facts needs, and bits per weight that memories store."""
 
 import math
 from collections.abc import Callable
@@ -44,7 +44,7 @@ ONE_BY_ONE = rc.Control(
 
 
 def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
-    """A bound for the bits of all d^2 weights."""
+    """Predict a bound from the bits of all d^2 weights."""
     predict = rc.on(law)
     return lambda c: float(predict(c.replace(bits=c["weight_bits"] * c["dim"] ** 2)))
 

@@ -1,4 +1,4 @@
-"""The linear associative memory: when does it recall half of the pairs, a share, or all of them?"""
+"""Linear associative memory: sizes at which it recalls half of the pairs, a share, or all pairs."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ def rungs(
     *numbers: int,
     to: Callable[[float], int] | None = None,
 ) -> tuple[rc.Cell, ...]:
-    """Cells at these multiples of a predicted dimension, for so many associations."""
+    """Make cells at multiples of a predicted dimension, for these numbers of associations."""
     return rc.ladder(rc.grid(associations=numbers), "dim", rc.on(law), factors, to=to)
 
 
@@ -41,18 +41,18 @@ whole = partial(rungs, memory.all_dim_asymptotic, CLOSE, to=round)
 
 
 def capacities(*dims: int) -> tuple[rc.Cell, ...]:
-    """Cells around the number of associations that are all recalled."""
+    """Make cells around the number of associations that are all recalled."""
     factors = (0.87, 0.94, 1.06, 1.14)
     return rc.ladder(rc.grid(dim=dims), "associations", rc.on(memory.capacity), factors)
 
 
 def root_of(cell: rc.Cell, power: float) -> float:
-    """A power of n that is right at n = 64."""
+    """Power law in n that is right at n = 64."""
     return float(memory.half_dim(64) * (cell["associations"] / 64) ** power)
 
 
 def independent(cell: rc.Cell, own: float = 1.0) -> float:
-    """Accuracy if scores were independent and normal, of variance n/d^2 and ``own`` times 1/d."""
+    """Accuracy for independent normal scores, of variance n/d^2 plus ``own`` times 1/d."""
     n, dim = cell["associations"], cell["dim"]
     return memory.accuracy_of_independent_scores(n, n / dim**2 + own / dim)
 
@@ -64,7 +64,7 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 
 def hebbian_whole(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Whether it recalls every association."""
+    """Whether the sum of outer products recalls every association."""
     pairs = draw(cell, block)
     return measured.all_recalled(pairs, measured.hebbian(pairs))
 

@@ -1,4 +1,4 @@
-"""Linear memories with fewer parameters, fewer bits, or as many pairs as a language model's."""
+"""Linear memories with fewer parameters, fewer bits, or as many pairs as in a language model."""
 
 import math
 from collections.abc import Callable
@@ -19,34 +19,33 @@ RANKS, DIMS = (0.9, 0.96, 1.04, 1.1), (0.97, 1.03)
 
 
 def sizes(*points: tuple[int, ...]) -> tuple[rc.Cell, ...]:
-    """Cells of n associations, dimension d and, where they are given, rank m and queries."""
+    """Make cells of n associations, dimension d and, if given, rank m and queries."""
     names = ("associations", "dim", "width", "queries")
     return rc.grid(dict(zip(names, point, strict=False)) for point in points)
 
 
 def ranks(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Cells around the rank at which half of the associations are recalled."""
+    """Make cells around the rank at which half of the associations are recalled."""
     return rc.ladder(sizes(*points), "width", rc.on(memory.half_rank), RANKS)
 
 
 def large(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Cells of d = m around the width at which half of so many associations are recalled, and the
-    number of queries asked."""
+    """Make cells of d = m around the width for half recall, with a number of queries."""
     return rc.ladder(table("associations queries", *points), "dim", rc.on(memory.half_dim), DIMS)
 
 
 def same_parameters(dim: Callable[[float], float]) -> Callable[[rc.Cell], float]:
-    """The rank at which m d equals the d^2 of a full-rank memory's dimension."""
+    """Rank at which m d equals d^2 at the dimension that a full-rank memory needs."""
     return lambda c: dim(c["associations"]) ** 2 / c["dim"]
 
 
 def ideal(cell: rc.Cell, dim: float) -> float:
-    """The rank at which half are recalled in the limit, 2 n log n / d."""
+    """Rank at which, in the limit, half of the associations are recalled: 2 n log n / d."""
     return memory.half_dim_asymptotic(cell["associations"]) ** 2 / dim
 
 
 def low_rank_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Share of the queries that the memory recalls, behind a random projector if m < d."""
+    """Share of the queries that the memory recalls, after a random projector if m < d."""
     pairs = draw(cell, block)
     stored = measured.hebbian(pairs)
     if "width" in cell:
@@ -61,7 +60,7 @@ def most_recalled(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 
 def one_by_one(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The same, one replicate at a time: its embeddings are all that memory must hold."""
+    """Run one replicate at a time, so that only its embeddings are in memory."""
     ones = (rc.Block((rng,), block.device, block.dtype) for rng in block.rngs)
     return torch.cat([most_recalled(cell, one) for one in ones])
 

@@ -1,4 +1,4 @@
-"""Listwise retrieval, and what every linear memory needs for top-1 recall."""
+"""Listwise retrieval, and the parameters that every linear memory needs for top-1 recall."""
 
 import math
 from functools import partial
@@ -29,27 +29,27 @@ necessary = rc.on(optimal.associations_on_line, constant=2 / math.pi)
 
 
 def load(cell: rc.Cell) -> float:
-    """Number of pairs of the reported closed form."""
+    """Number of pairs by the reported closed form."""
     return float(cell["dim"] ** 2 * theory.critical_load(cell["share"]))
 
 
 def small_shares(cell: rc.Cell) -> float:
-    """Number of pairs of its limit."""
+    """Number of pairs by the closed form's limit for small shares."""
     return float(cell["dim"] ** 2 / (2 * math.log(1 / cell["share"])))
 
 
 def rungs(*corners: rc.Cell) -> tuple[rc.Cell, ...]:
-    """Cells around the number of pairs that can be retrieved listwise."""
+    """Make cells around the number of pairs that can be retrieved listwise."""
     return rc.ladder(corners, "associations", critical, EDGES)
 
 
 def beyond(*dims: int) -> tuple[rc.Cell, ...]:
-    """Cells at the necessary size, and well below."""
+    """Make cells at the necessary size, and well below it."""
     return rc.ladder(rc.grid(dim=dims), "associations", necessary, NEEDED)
 
 
 def retrieved(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """1 where some linear memory retrieves all pairs listwise, else 0."""
+    """Return 1 where some linear memory retrieves all pairs listwise, else 0."""
     pairs = block.draw(top_one.draw, cell.without("share"))
     return measured.feasible(pairs, cell["share"]).to(block.dtype)
 

@@ -1,7 +1,7 @@
 """Constructed MLP associative memories: accuracy, width, capacity, and ReLU features.
 
-All sizes are of order 10 to 1000, where the capacities of the limit, N log N ~ md, are not reached
-yet. The claims test the law of finite size, and say where the limit is.
+All sizes are of order 10 to 1000, too small for the limit's capacities, N log N ~ md. The claims
+test the law at finite size, and state the limit.
 """
 
 import math
@@ -36,12 +36,12 @@ critical_width, capacity = rc.on(mlp.critical_width), rc.on(mlp.capacity)
 
 
 def widths(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
-    """Cells around the width from which all associations are right."""
+    """Make cells around the width from which all associations are right."""
     return rc.ladder(settings, "width", critical_width, (0.86, 0.94, 0.98, 1.02, 1.06, 1.14))
 
 
 def below_limit(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
-    """Cells below the width that the limit's law requires."""
+    """Make cells below the width that the limit's law requires."""
     factors = (0.66, 0.73, 0.78, 0.82, 0.87, 0.96)
     return rc.ladder(settings, "width", rc.on(mlp.asymptotic_width), factors)
 
@@ -51,7 +51,7 @@ capacities = partial(rungs, "associations", capacity, 0.05)
 
 
 def middle(*parts: float) -> tuple[rc.Cell, ...]:
-    """Square memories, and one with fewer outputs, in the middle of their transition."""
+    """Make cells in the middle of the transition: square memories, and one of fewer outputs."""
     sizes = rc.grid(associations=512, dim=(32, 64)) + rc.grid(associations=512, dim=64, outputs=128)
     return rc.ladder(sizes, "width", critical_width, parts, to=round)
 
@@ -64,7 +64,7 @@ def anchored(
 
 
 def leading_accuracy(cell: rc.Cell) -> float:
-    """Gaussian scores of variance v = (N/d + N/M)/m, own signal not counted."""
+    """Accuracy of Gaussian scores of variance (N/d + N/M)/m, without the own signal's variance."""
     n, outputs = cell["associations"], cell.get("outputs", cell["associations"])
     own, weights = quadrature.normal(64)
     deviation = math.sqrt(n * (1 / cell["dim"] + 1 / outputs) / cell["width"])
@@ -72,7 +72,7 @@ def leading_accuracy(cell: rc.Cell) -> float:
 
 
 def n_log_n(cell: rc.Cell) -> float:
-    """N log N."""
+    """Product N log N."""
     return float(cell["associations"] * math.log(cell["associations"]))
 
 

@@ -1,4 +1,4 @@
-"""The best linear memory: how many pairs any matrix can store, and how many training finds."""
+"""Best linear memory: the number of pairs that a matrix can store, and that training stores."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -49,19 +49,19 @@ FROZEN = rc.Control(
 
 
 def points(counts: Mapping[int, tuple[int, ...]], **more: bool) -> tuple[rc.Cell, ...]:
-    """Cells at these numbers of associations, by dimension."""
+    """Make cells at these numbers of associations, by dimension."""
     return rc.grid(
         {"dim": dim, "associations": n, **more} for dim, row in counts.items() for n in row
     )
 
 
 def rungs(factors: tuple[float, ...], *dims: int, **more: bool) -> tuple[rc.Cell, ...]:
-    """Cells around the number of pairs that the best memory stores."""
+    """Make cells around the number of pairs that the best memory stores."""
     return rc.ladder(rc.grid(dim=dims, **more), "associations", critical, factors)
 
 
 def beside(constant: float, *dims: int, **more: bool) -> tuple[rc.Cell, ...]:
-    """Cells at the edges of a region around d^2 = constant n log n, and around the true number."""
+    """Make cells at the edges around d^2 = constant n log n, and around the true number."""
     points, line = rc.grid(dim=dims, **more), rc.on(theory.associations_on_line, constant=constant)
     literal = rc.ladder(points, "associations", line, LITERAL)
     return literal + rc.ladder(points, "associations", critical, ACROSS)
@@ -74,7 +74,7 @@ storable = measuring(
 
 
 def accuracy(pairs: measured.Pairs) -> torch.Tensor:
-    """Share of pairs stored after training as the released code trains."""
+    """Share of pairs stored after training as in the released code."""
     memory = measured.train(pairs, steps=4096, rate=1000.0, enough=ENOUGH)
     return measured.stored(pairs, memory).double().mean(1)
 

@@ -1,4 +1,4 @@
-"""The best linear memory inside: its right scores, and the spectrum of its weights."""
+"""Inside the best linear memory: its right scores, and the spectrum of its weights."""
 
 import math
 from functools import partial
@@ -26,8 +26,10 @@ scores_claim = partial(
 
 
 def profile(pairs: measured.Pairs, memory: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and deviation (R,) over the pairs of the right score, in units of the root mean square
-    of its competitors."""
+    """Mean and deviation of right scores over pairs, (R,) each.
+
+    Units are the root mean square of the competitors.
+    """
     scores = measured.scores(pairs, memory)
     own = scores.diagonal(dim1=1, dim2=2)
     rivals = (scores.square().sum(2) - own**2) / (own.shape[1] - 1)

@@ -1,4 +1,4 @@
-"""The perceptron: what a weight holds where one bit is asked of each pattern."""
+"""Perceptron: bits that a weight stores if each pattern has one output bit."""
 
 import math
 from functools import partial
@@ -28,7 +28,7 @@ labelled = measuring(lambda cell, block: measured.random_labels(block.rngs, **ce
 
 
 def rungs(*dims: int) -> tuple[rc.Cell, ...]:
-    """Cells around two patterns per weight."""
+    """Make cells around two patterns per weight."""
     return rc.ladder(rc.grid(dim=dims), "patterns", CAPACITY, FACTORS)
 
 

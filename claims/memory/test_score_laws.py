@@ -1,4 +1,4 @@
-"""The sum of outer products: how its scores are distributed, not only how often it is right."""
+"""Sum of outer products: the laws of its scores, beyond its accuracy."""
 
 import math
 from collections.abc import Callable
@@ -19,19 +19,19 @@ LISTED = table("associations dim", (128, 16), (256, 24))
 
 
 def crosstalk(cell: rc.Cell) -> float:
-    """The standard deviation that n outputs give a score."""
+    """Standard deviation of a score, from n outputs."""
     return math.sqrt(cell.number("associations")) / cell.number("dim")
 
 
 def asymptotic(cell: rc.Cell) -> Callable[[float], float]:
-    """The lead where the largest of n rivals is at its limit and varies no more."""
+    """Law of the lead if the largest of n rivals is fixed at its limit."""
     spread = crosstalk(cell)
     largest = math.sqrt(2 * math.log(cell.number("associations")))
     return partial(stats.norm.cdf, loc=1 - spread * largest, scale=spread)
 
 
 def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
-    """A pair's own score (R,) in a sum of outer products, and its rivals' (R, n - 1)."""
+    """Own score (R,) of a pair in a sum of outer products, and its rivals' scores (R, n - 1)."""
     pairs = draw(cell, block)
     answer = measured.hebbian(pairs) @ pairs.inputs[:, 0, :, None]
     scores = (pairs.outputs @ answer)[:, :, 0]

@@ -1,4 +1,4 @@
-"""Facts in learned embeddings, which grow with the logarithm of their number."""
+"""Facts in learned embeddings, of a dimension that grows with the logarithm of their number."""
 
 import math
 from functools import partial
@@ -23,12 +23,12 @@ FEWER = SIZES[0]
 
 
 def beside(law: float, fewer: float) -> float:
-    """The dimension that goes with a law and is right at 64 attributes."""
+    """Dimension proportional to ``law``, and right at 64 attributes, where the law is ``fewer``."""
     return float(needed(FEWER) * law / fewer)
 
 
 def linear_memory(cell: rc.Cell) -> float:
-    """The law of a linear memory with frozen embeddings, which holds as many facts."""
+    """Law of a linear memory with frozen embeddings that stores as many facts."""
     law, fewer = (linear.half_dim(c["attributes"] * c["relations"]) for c in (cell, FEWER))
     return beside(law, fewer)
 

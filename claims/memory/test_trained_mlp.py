@@ -21,7 +21,7 @@ LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (pu
 
 
 def line(cell: rc.Cell) -> float:
-    """Associations on the published reference line: md = 0.35 N log N, or 1.2 N at M = 32."""
+    """Number of associations on the published line: md = 0.35 N log N, or 1.2 N at M = 32."""
     parameters = cell["width"] * cell["dim"]
     if "outputs" in cell:
         return float(parameters / 1.2)
@@ -29,7 +29,7 @@ def line(cell: rc.Cell) -> float:
 
 
 def train(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Whether training gets at least 99% right."""
+    """Whether training recalls at least 99%."""
     sizes = {"outputs": cell["associations"]} | cell.without("width")
     best = measured.trained_accuracy(
         block.draw(measured.draw, sizes), block.rngs, width=cell["width"]
@@ -45,7 +45,7 @@ training = measuring(
 def line_claim(
     id: str, title: str, statement: str, pilots: str, latex: str, **outputs: int
 ) -> rc.Claim:
-    """A claim that the capacity is on a published line; ``pilots`` says what was known before."""
+    """Declare a claim that the capacity is on a published line; ``pilots``: earlier findings."""
     shapes = rc.grid({"dim": d, "width": 2 * d, **outputs} for d in (8, 11, 16))
     return training(
         id,

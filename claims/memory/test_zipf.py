@@ -1,4 +1,4 @@
-"""Memories of Zipf data: the error that finite dimension and finite data leave."""
+"""Memories of Zipf data: the error at finite dimension and with finite data."""
 
 import math
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ stored = measuring(lambda cell, block: block.draw(error, cell), zipf_claim)
 def cutoffs(
     *dims: int, factors: Iterable[float] = (1.0,), alpha: float = 2.0
 ) -> tuple[rc.Cell, ...]:
-    """Cells that store these multiples of d/log d tokens, as many under every label."""
+    """Make cells that store these multiples of d/log d tokens, equally many under every label."""
     each = {(d, f): max(1, round(f * d / math.log(d) / LABELS)) for d in dims for f in factors}
     return rc.grid(
         {"alpha": alpha, "labels": LABELS, "dim": dim, "stored": LABELS * number}
@@ -36,12 +36,12 @@ def cutoffs(
 def weighted(
     *dims: int, power: float | tuple[float, ...], stored: int = TOKENS
 ) -> tuple[rc.Cell, ...]:
-    """Cells with weights p^rho."""
+    """Make cells with weights p^rho."""
     return rc.grid(alpha=2.0, labels=LABELS, dim=dims, power=power, stored=stored)
 
 
 def own_labels(*dims: int, fraction: int) -> tuple[rc.Cell, ...]:
-    """Cells that store d^2 / (fraction log d) tokens, each with a label of its own."""
+    """Make cells that store d^2 / (fraction log d) tokens, each with a label of its own."""
     return rc.grid(
         {"alpha": 2.0, "labels": 256, "dim": d, "stored": round(d**2 / fraction / math.log(d))}
         for d in dims
@@ -65,7 +65,7 @@ def right_at_24() -> float:
 
 
 def unseen_error(cell: rc.Cell) -> float:
-    """Guessing what training has not shown is the only error."""
+    """Error if only tokens that training has not shown are guessed."""
     return float((1 - 1 / cell["labels"]) * zipf.unseen_mass(cell["alpha"], cell["samples"]))
 
 

@@ -1,4 +1,4 @@
-"""Memories of Zipf data: how many tokens are worth storing."""
+"""Memories of Zipf data: the number of tokens that are worth storing."""
 
 import math
 from collections.abc import Callable
@@ -15,12 +15,12 @@ PARTS = {"a third": 3, "a sixth": 6, "a twelfth": 12, "a twenty-fourth": 24}
 
 
 def cut_at(cell: rc.Cell, part: int) -> int:
-    """A part of the dimension, as many tokens under every label."""
+    """Number of tokens to store: a part of the dimension, equally many under every label."""
     return LABELS * max(1, round(cell.number("dim") / part / LABELS))
 
 
 def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> str:
-    """The part of the dimension that leaves the least error, or the one next to a given size."""
+    """Part of the dimension that leaves the least error, or the part next to a given size."""
     stored = {name: cut_at(cell, part) for name, part in PARTS.items()}
     best = (
         zipf.best_stored(cell["alpha"], LABELS, cell["dim"], stored.values())

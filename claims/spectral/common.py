@@ -1,6 +1,6 @@
-"""Shared parts of the claims about flows: the whole model in a cell's embeddings, and its duration.
+"""Shared parts of the claims about flows: the whole model in a cell's embeddings, and durations.
 
-Functions that simulate use no theory: a claim whose simulation reached it would be refused.
+Functions that simulate must not use theory: the library refuses claims that do.
 """
 
 from collections import deque
@@ -33,29 +33,29 @@ Pair = tuple[int, int]
 
 
 def sizes(*pairs: Pair, **more: str | float) -> tuple[rc.Cell, ...]:
-    """Cells of these S, R."""
+    """Make cells of these S, R."""
     return table("subjects relations", *pairs, **more)
 
 
 def reducible(regime: rc.Regime) -> rc.Regime:
-    """The regime, searched with matrices reduced by symmetry too, and so at more sizes."""
+    """Extend a regime's search to matrices reduced by symmetry, and so to more sizes."""
     return regime.searched(subjects=rc.log_range(2, 1024), weights=("whole", "reduced"))
 
 
 def whole(cell: rc.Cell) -> float:
-    """Say what a flow of whole matrices costs: facts times answers times tokens."""
+    """Return the cost of a flow of whole matrices: facts times answers times tokens."""
     subjects, relations = cell["subjects"], cell["relations"]
     reduced = cell.get("weights") == "reduced"
     return 1.0 if reduced else float((subjects * relations) ** 2 * (subjects + relations))
 
 
 def tuple_of(cell: rc.Cell) -> str:
-    """The cell's choice of one-hot and Hadamard embeddings, on which sign flow alone depends."""
+    """Cell's choice of one-hot and Hadamard embeddings; only sign flow depends on it."""
     return str(cell.get("embeddings", "OOO"))
 
 
 def time_of(cell: rc.Cell, part: theory.Part, error: float = 0.1) -> float:
-    """Time at which a part's error has fallen to this."""
+    """Time at which a part's error has fallen to ``error``."""
     return theory.learning_time(
         theory.Facts.of(cell), part, flow=cell["flow"], error=error, embeddings=tuple_of(cell)
     )
@@ -67,7 +67,7 @@ def ratio(cell: rc.Cell) -> float:
 
 
 def lasting(points: Iterable[rc.Cell], past: float = 1.05) -> tuple[rc.Cell, ...]:
-    """The cells with a duration of the flow: until both parts are learned."""
+    """Add to cells the duration of the flow, until both parts are learned."""
     return tuple(
         cell.replace(duration=float(f"{past * max(time_of(cell, part) for part in PARTS):.4g}"))
         for cell in points
@@ -75,11 +75,11 @@ def lasting(points: Iterable[rc.Cell], past: float = 1.05) -> tuple[rc.Cell, ...
 
 
 def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
-    """The model in the cell's embeddings.
+    """Model in the cell's embeddings.
 
-    "random": orthonormal, for each replicate its own; of the answers only where these are few.
-    Otherwise the letters of `facts.hadamard_or_one_hot`, or one-hot ones; then there is nothing
-    random, and one replicate represents all.
+    "random" means orthonormal embeddings drawn for each replicate, for answers only where these are
+    few. Otherwise embeddings are the letters of `facts.hadamard_or_one_hot`, or one-hot; then
+    nothing is random, and one replicate represents all.
     """
     s, r = cell["subjects"], cell["relations"]
     inputs = outputs = None
@@ -94,7 +94,7 @@ def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
 
 
 def learner(cell: rc.Cell, block: rc.Block) -> flows.Answering:
-    """The model: whole matrices, or a few numbers by symmetry where the cell says so."""
+    """Model of whole matrices, or, where the cell says so, of a few numbers by symmetry."""
     if cell.get("weights") == "reduced":
         like = torch.zeros((), device=block.device, dtype=block.dtype)
         return Reduced(cell["subjects"], cell["relations"], like)
@@ -102,7 +102,7 @@ def learner(cell: rc.Cell, block: rc.Block) -> flows.Answering:
 
 
 def each(block: rc.Block, values: Tensor) -> Tensor:
-    """One value for each replicate, where one represents all."""
+    """Repeat a value for each replicate, where one represents all."""
     return values.expand(block.replicates)
 
 
@@ -112,7 +112,7 @@ def path(
     times: Sequence[float],
     start: facts.Weights | None = None,
 ) -> Iterator[facts.Weights]:
-    """The cell's flow of the whole matrices, from the manifold if no start is given."""
+    """Path of the cell's flow of whole matrices, from the manifold if no start is given."""
     if start is None:
         level = cell.get("start", START)
         start = model.start(level, level)
@@ -120,7 +120,7 @@ def path(
 
 
 def disturbed(start: facts.Weights, size: float) -> facts.Weights:
-    """A start off the manifold: waves of this size, the same for all, added to W_OV."""
+    """Start off the manifold: waves of this size, the same in all replicates, added to W_OV."""
     waves = torch.arange(start.ov[0].numel()).to(start.ov).cos().view_as(start.ov[0])
     return facts.Weights(ov=start.ov + size * waves, kq=start.kq)
 
@@ -131,14 +131,14 @@ def end(
     times: Sequence[float],
     start: facts.Weights | None = None,
 ) -> facts.Weights:
-    """The last point of a path."""
+    """Last point of a path."""
     (last,) = deque(path(cell, model, times, start), maxlen=1)
     return last
 
 
 @dataclass(frozen=True)
 class Times:
-    """Times at which subjects and relations are learned, each (replicates,)."""
+    """Times at which subjects and relations are learned, both (replicates,)."""
 
     subject: Tensor
     relation: Tensor
@@ -147,7 +147,7 @@ class Times:
 def learning_times(
     cell: rc.Cell, block: rc.Block, *, steps: int = 300, error: float = 0.1
 ) -> Times:
-    """Times at which the model first makes the error, within the cell's duration."""
+    """Times, within the cell's duration, at which the model's errors first fall to ``error``."""
     model, times = learner(cell, block), flows.clock(cell["duration"], steps)
     odds = flows.followed(model, path(cell, model, times))
     return Times(
@@ -159,6 +159,6 @@ def learning_times(
 
 
 def learned_ratio(cell: rc.Cell, block: rc.Block, steps: int = 300) -> Tensor:
-    """Learning time of the subjects over learning time of the relations, of the model itself."""
+    """Learning time of the subjects over learning time of the relations, in the simulation."""
     found = learning_times(cell, block, steps=steps)
     return found.subject / found.relation

@@ -11,7 +11,7 @@ derived = partial(
 
 
 def drawn(cell: rc.Cell, block: rc.Block) -> tuple[measured.Task, float]:
-    """The cell's task, a regression or Gaussian measurements, and its time; 0 without one."""
+    """Draw the cell's task, a regression or Gaussian measurements; return it and the time, or 0."""
     sizes = {name: value for name, value in cell.items() if name != "time"}
     task: measured.Regression | measured.Sensing
     if "measurements" in cell:

@@ -1,4 +1,4 @@
-"""Assumptions of the theorem, relaxed one at a time. Exploratory, and never fails a run.
+"""Assumptions of the theorem, relaxed one at a time, by exploratory claims that never fail a run.
 
 The theorem has orthonormal embeddings, a start on the manifold, population gradients and
 infinitesimal steps.
@@ -27,7 +27,7 @@ is unstable; with 40, 30 and 20 steps 1, 8 and 75 of 512 were."""
 
 
 def within(low: float, high: float) -> rc.MeanRatio:
-    """Rule for the mean over replicates, too few for a t interval to use its whole level."""
+    """Rule for the mean over few replicates, so that the t interval uses part of its level."""
     return rc.MeanRatio(rc.Region(low, high), method=rc.Student(spent=0.1))
 
 
@@ -48,7 +48,7 @@ beyond = timed(
 
 
 def settled(*flow_names: str, past: float, **more: str | float) -> tuple[rc.Cell, ...]:
-    """Cells at S = 16 and R = 4 for these flows, with a duration."""
+    """Make cells at S = 16 and R = 4 for these flows, with a duration."""
     points = (cell for flow in flow_names for cell in sizes((16, 4), flow=flow, **more))
     return lasting(points, past)
 
@@ -66,14 +66,14 @@ slowly = partial(beyond, cells={"standard": SLOW})
 
 
 def one_hot(cell: rc.Cell, block: rc.Block) -> facts.Facts:
-    """The model in one-hot embeddings, with weights of its own in every replicate."""
+    """Model in one-hot embeddings, with separate weights in every replicate."""
     s, r = cell["subjects"], cell["relations"]
     replicates, device, dtype = block.replicates, block.device, block.dtype
     return facts.Facts(s, r, replicates=replicates, device=device, dtype=dtype)
 
 
 def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
-    """The ratio of the learning times from any start."""
+    """Ratio of the learning times from any start."""
     clock = flows.clock(cell["duration"], STEPS[cell["flow"]])
     path = flows.flow(model, start, cell["flow"], clock)
     return late(flows.followed(model, path, until=LEARNED), clock)
@@ -126,7 +126,7 @@ RULES = {"gradient": flows.identity, "spectral": flows.polar, "muon": flows.muon
 def stepped(
     cell: rc.Cell, block: rc.Block, rule: str
 ) -> tuple[facts.Facts, Iterator[facts.Weights]]:
-    """The model, and its path in steps on batches of pairs."""
+    """Model, and its path in steps on batches of pairs."""
     model = one_hot(cell, block)
     path = flows.one_step_at_a_time(
         model,
@@ -142,7 +142,7 @@ def stepped(
 
 
 def stepped_ratio(cell: rc.Cell, block: rc.Block, rule: str) -> Tensor:
-    """The ratio of the learning times of steps."""
+    """Ratio of the learning times in steps."""
     model, path = stepped(cell, block, rule)
     odds = flows.followed(model, path)
     return late(odds, [cell["rate"] * step for step in range(len(odds.subject))])
@@ -177,7 +177,7 @@ muon = measuring(lambda cell, block: stepped_ratio(cell, block, "muon"), beyond)
 
 
 def falling(rate: float) -> tuple[rc.Cell, ...]:
-    """A cell of spectral flow from an error of 1e-2 to one of 1e-4."""
+    """Make a cell of spectral flow from an error of 1e-2 to 1e-4."""
     (cell,) = sizes((16, 4), flow="spectral", batch=64, rate=rate)
     begin, end = (
         theory.learning_time(theory.Facts.of(cell), "subject", flow="spectral", error=error)

@@ -21,7 +21,7 @@ flow_claim = partial(rc.claim, replicates=2, size=whole)
 
 
 def decaying(*pairs: common.Pair, until: tuple[float, ...], **more: str) -> tuple[rc.Cell, ...]:
-    """Cells of gradient flow for each part at these times, with the time when it has learned."""
+    """Make cells of gradient flow for each part at these times, with the part's learning time."""
     return tuple(
         cell.replace(
             part=part,
@@ -41,7 +41,7 @@ GRADIENT_ERROR = rc.on(
 
 
 def late_error(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The probability of a wrong subject, or relation, at the cell's time."""
+    """Probability of a wrong subject, or relation, at the cell's time."""
     model = learner(cell, block)
     clock = flows.clock(cell["duration"], 200, growing=cell["time"])
     odds = getattr(model.odds(end(cell, model, clock)), cell["part"])
@@ -49,7 +49,7 @@ def late_error(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def no_logarithm(cell: rc.Cell) -> float:
-    """An error that falls as 1/T from the first of the times on."""
+    """Error that falls as 1/T from the first time on."""
     return float(GRADIENT_ERROR(cell.replace(time=FIRST)) * FIRST / cell["time"])
 
 
@@ -113,7 +113,7 @@ def gradient_decay_logarithm(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def falling(*pairs: common.Pair, errors: tuple[float, ...]) -> tuple[rc.Cell, ...]:
-    """Cells of spectral flow for each part, with the times between two errors."""
+    """Make cells of spectral flow for each part, with the times of two errors."""
     return tuple(
         cell.replace(
             part=part,

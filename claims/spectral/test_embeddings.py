@@ -1,4 +1,4 @@
-"""Does it matter how tokens are embedded? Not to two of the flows, very much to sign flow (D4)."""
+"""Effect of the tokens' embeddings: none on two of the flows, a large one on sign flow (D4)."""
 
 import math
 from functools import partial
@@ -29,12 +29,10 @@ RUNS = {"gradient": 150.0, "spectral": 5.0, "sign": 1.5}
 
 
 def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
-    """Distance between two runs from the same matrices, relative to the largest entry,
-    (replicates,).
+    """Distance between two runs from the same matrices, over the largest entry: (replicates,).
 
     One run has one-hot embeddings. The other has the same start in random orthonormal embeddings,
-    and its result is turned back. The start is off the manifold, so that no symmetry of the task
-    helps.
+    and its result is rotated back. The start is off the manifold, to exclude the task's symmetries.
     """
     s, r = cell["subjects"], cell["relations"]
     streams = block.draw(Streams, {})
@@ -107,7 +105,7 @@ def sign_flow_turns(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def tuples(*pairs: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Cells for all eight embeddings."""
+    """Make cells for all eight embeddings."""
     return tuple(
         cell
         for kinds in theory.EMBEDDINGS
@@ -119,7 +117,7 @@ GROWING = lasting(sizes((4, 2), (4, 32), flow="sign", embeddings="HOH"))
 
 
 def quarter_root(cell: rc.Cell) -> float:
-    """The ratio, of HOH as if it grew as R to the power 1/4 from R = 2 on."""
+    """Ratio as predicted, but for HOH as if it grew as R^(1/4) from R = 2 on."""
     slower = (cell["relations"] / 2) ** -0.25 if tuple_of(cell) == "HOH" else 1.0
     return ratio(cell) * slower
 

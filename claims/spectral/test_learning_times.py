@@ -1,4 +1,4 @@
-"""Lag of subjects behind relations, under gradient and spectral flow (D1, D2).
+"""Delay of subjects behind relations, under gradient and spectral flow (D1, D2).
 
 The flows are deterministic, and start on the manifold of equal coordinates.
 """
@@ -39,12 +39,12 @@ flow_claim = partial(rc.claim, replicates=2, size=whole)
 
 
 def large(flow: str) -> tuple[rc.Cell, ...]:
-    """Cells of so many facts that the matrices are reduced by symmetry."""
+    """Make cells of so many facts that matrices have to be reduced by symmetry."""
     return lasting(sizes(*LARGE, flow=flow, weights="reduced"))
 
 
 def root(cell: rc.Cell) -> float:
-    """The ratio of a limit without logarithms."""
+    """Ratio in a limit without logarithms."""
     return math.sqrt(cell["subjects"] / cell["relations"])
 
 
@@ -57,7 +57,7 @@ def growth_only(cell: rc.Cell) -> float:
 
 
 def ratio_in(steps: int) -> Callable[..., rc.Claim]:
-    """Declares claims on the ratio of the learning times, found in that many steps."""
+    """Return a function that declares claims on the learning-time ratio, in ``steps`` steps."""
     return measuring(lambda cell, block: learned_ratio(cell, block, steps), flow_claim)
 
 

@@ -1,4 +1,4 @@
-"""Items stored by one step of gradient descent, of Muon and of Newton's method."""
+"""Number of items that one step of gradient descent, Muon or Newton's method stores."""
 
 from functools import partial
 
@@ -22,14 +22,14 @@ COMPARED = GAUSSIAN.searched(
 
 
 def sizes(*dims: int, exponents: tuple[float, ...] = (1.5, 2.0)) -> tuple[rc.Cell, ...]:
-    """Cells of 16 items per dimension."""
+    """Make cells of 16 items per dimension."""
     return rc.grid(
         {"dim": dim, "items": 16 * dim, "exponent": a} for a in exponents for dim in dims
     )
 
 
 def after(cell: rc.Cell, block: rc.Block, *steps: str) -> dict[str, torch.Tensor]:
-    """Number of items recalled after one step of each of these kinds."""
+    """Number of items recalled after one step of each kind."""
     return block.draw(measured.one_step, cell, steps=steps)
 
 
@@ -43,7 +43,7 @@ by_spectral = measuring(lambda cell, block: after(cell, block, "spectral")["spec
 
 
 def fewer_rivals(cell: rc.Cell) -> float:
-    """Items that a spectral step would recall if only a quarter of the items competed."""
+    """Number of items that a spectral step would recall if only a quarter of the items competed."""
     return theory.recalled_spectral(cell["dim"], cell["items"] // 4, cell["exponent"])
 
 

@@ -21,7 +21,7 @@ critical = rc.on(theory.critical_batch)
 
 
 def batches(counts: dict[tuple[int, float], tuple[int, ...]]) -> tuple[rc.Cell, ...]:
-    """Cells of 16 items per dimension with these batch sizes, by dimension and exponent."""
+    """Make cells of 16 items per dimension with these batch sizes, by dimension and exponent."""
     return rc.grid(
         {"dim": dim, "items": 16 * dim, "exponent": a, "batch": batch}
         for (dim, a), row in counts.items()
@@ -30,7 +30,7 @@ def batches(counts: dict[tuple[int, float], tuple[int, ...]]) -> tuple[rc.Cell, 
 
 
 def rungs(*dims: int) -> tuple[rc.Cell, ...]:
-    """Batch sizes around the predicted critical one."""
+    """Make cells of batch sizes around the predicted critical batch size."""
     found: tuple[rc.Cell, ...] = ()
     for dim in dims:
         corners = rc.grid(dim=dim, items=16 * dim, exponent=(1.5, 2.0))
@@ -44,7 +44,7 @@ def everything(cell: rc.Cell, block: rc.Block, *steps: str) -> dict[str, torch.T
 
 
 def as_population(law: str) -> rc.Control:
-    """The batch plays no part."""
+    """Make a control: the prediction as if the batch was the population."""
     chosen = {"gradient": theory.recalled_gradient, "spectral": theory.recalled_spectral}[law]
     return rc.Control(
         "as-population",

@@ -1,4 +1,4 @@
-"""Several thresholded steps: how fast a memory fills, and with how many items."""
+"""Several thresholded steps: the speed at which a memory fills, and the number of items."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ LAST = 8
 
 
 def sizes(*dims: int, steps: tuple[int, ...]) -> tuple[rc.Cell, ...]:
-    """Cells of a = 1.5 and 2 and d^2/4 items, more than any linear memory stores from d = 20 on."""
+    """Make cells of a = 1.5 and 2 with d^2/4 items; from d = 20 on no linear memory stores them."""
     return rc.grid(
         {"dim": dim, "items": dim**2 // 4, "exponent": a, "steps": number}
         for dim in dims
@@ -27,7 +27,7 @@ def sizes(*dims: int, steps: tuple[int, ...]) -> tuple[rc.Cell, ...]:
 
 
 def counts(cell: rc.Cell, block: rc.Block, *rules: str) -> dict[str, torch.Tensor]:
-    """Items recalled after every step of these rules: (R, steps)."""
+    """Number of items recalled after every step of these rules: (R, steps)."""
     return {rule: block.draw(measured.several_steps, cell, rule=rule)[0] for rule in rules}
 
 

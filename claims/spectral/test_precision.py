@@ -1,4 +1,4 @@
-"""Time that spectral flow takes to a small error: log(1/delta), or its square root? (D3)"""
+"""Time of spectral flow to a small error, as log(1/delta) or as its square root (D3)."""
 
 import math
 
@@ -10,7 +10,7 @@ from claims.spectral.common import learning_times
 
 
 def precise(*pairs: common.Pair, **more: str) -> tuple[rc.Cell, ...]:
-    """Cells of spectral flow down to errors of 1e-6, with a duration."""
+    """Make cells of spectral flow down to errors of 1e-6, with a duration."""
     return tuple(
         cell.replace(
             error=error,

@@ -1,7 +1,7 @@
-"""Whole matrices under three flows follow four numbers (D5).
+"""Four numbers describe whole matrices under three flows (D5).
 
-The flows are deterministic. Where embeddings are random, replicates differ in nothing else, and the
-theory says that this makes no difference.
+The flows are deterministic. Replicates differ only in random embeddings, which make no difference
+in the theory.
 """
 
 import math
@@ -21,7 +21,7 @@ STEPS = 120
 def timed(
     *pairs: common.Pair, errors: tuple[float, ...], flow: str, **more: str
 ) -> tuple[rc.Cell, ...]:
-    """Cells for each part, at the times when the theory has its error at these values."""
+    """Make cells for each part, at the times of these errors in the theory."""
     points = [
         cell.replace(part=part, error=error)
         for cell in common.sizes(*pairs, flow=flow, **{"embeddings": EMBEDDINGS[flow], **more})
@@ -35,7 +35,7 @@ def timed(
 
 
 def without_part(points: tuple[rc.Cell, ...]) -> tuple[rc.Cell, ...]:
-    """The cells whatever part they are about, the latest of each flow and sizes."""
+    """Drop the part from cells, and keep the latest cell of each flow and sizes."""
     latest: dict[str, rc.Cell] = {}
     for cell in points:
         told = rc.Cell(**cell.without("part", "time"))
@@ -103,7 +103,7 @@ LOG_ODDS = rc.on(
 
 
 def exchanged(cell: rc.Cell) -> float:
-    """The log odds if S and R changed places in the equations of motion alone."""
+    """Log odds if S and R were exchanged in the equations of motion only."""
     facts_swapped = cell.replace(subjects=cell["relations"], relations=cell["subjects"])
     shift = math.log((cell["relations"] - 1) / (cell["subjects"] - 1))
     return float(LOG_ODDS(facts_swapped)) + (shift if cell["part"] == "subject" else -shift)

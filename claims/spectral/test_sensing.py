@@ -1,4 +1,4 @@
-"""A matrix of which few Gaussian measurements are known: Muon and gradient descent (H)."""
+"""Learning of a matrix from few Gaussian measurements, by Muon and gradient descent (H)."""
 
 import torch
 from torch import Tensor
@@ -14,7 +14,7 @@ PACES = 24
 
 
 def work(cell: rc.Cell) -> float:
-    """Say what the steps cost: products with all measurements, and decompositions."""
+    """Return the cost of steps: products with all measurements, and decompositions."""
     rows, columns = cell["rows"], cell["columns"]
     return float(2 * rows * columns * (cell["measurements"] + 10 * columns))
 
@@ -53,12 +53,12 @@ def sensing_loss(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def speed(cell: rc.Cell) -> float:
-    """The speed at which the residuals' length falls at the start."""
+    """Speed at which the residuals' length falls at the start."""
     return theory.speed(cell["rows"], cell["columns"])
 
 
 def slowed(cell: rc.Cell) -> float:
-    """The loss if residuals slowed down with their length."""
+    """Loss if residuals slowed down with their length."""
     return float(torch.tensor(-2 * speed(cell) * cell["time"]).exp())
 
 

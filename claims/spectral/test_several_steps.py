@@ -1,4 +1,4 @@
-"""Several steps as paper E has them: a regularised polar factor of thresholded gradients (E3)."""
+"""Several steps as in paper E: a regularised polar factor of thresholded gradients (E3)."""
 
 from functools import partial
 
@@ -17,14 +17,14 @@ regularised = partial(measured.several_steps, rule="regularised")
 
 
 def sizes(*rows: tuple[int, float, int]) -> tuple[rc.Cell, ...]:
-    """Cells of these dimensions, exponents and steps, with d^2 items."""
+    """Make cells of these dimensions, exponents and steps, with d^2 items."""
     return tuple(
         cell.replace(items=cell["dim"] ** 2) for cell in table("dim exponent steps", *rows)
     )
 
 
 def one_fewer(cell: rc.Cell) -> float:
-    """Items that one step fewer recalls; for one step, half of its items."""
+    """Number of items that one fewer step recalls; for one step, half of its items."""
     if cell["steps"] == 1:
         return float(RECALLED(cell) / 2)
     return float(RECALLED(cell.replace(steps=cell["steps"] - 1)))

@@ -1,6 +1,7 @@
-"""Paper F beyond its theorems: does Muon still hardly see the frequencies? Exploratory.
+"""Paper F beyond its theorems: whether Muon still hardly depends on frequencies. Exploratory.
 
-The theorems have the exact sign of the whole gradient, no momentum, and orthonormal embeddings.
+The theorems assume the exact polar factor of the whole gradient, no momentum, and orthonormal
+embeddings.
 """
 
 import torch
@@ -38,7 +39,7 @@ SAMPLED = {"rule": rc.MeanRatio(REGION, method=rc.Student(spent=0.1)), "replicat
 
 
 def loss(cell: rc.Cell, block: rc.Block, muon: Muon) -> Tensor:
-    """The excess loss at the cell's time, of each replicate."""
+    """Excess loss of each replicate at the cell's time."""
     like = torch.zeros((), device=block.device, dtype=block.dtype)
     memory = Memory.grouped(cell["items"], cell["groups"], cell["power"], 0.0, like)
     rate = cell["rate"]

@@ -1,6 +1,6 @@
-"""Paper F on 100,000 items: groups of equally frequent ones, by symmetry; rates and their controls.
+"""Paper F on 100,000 items, reduced by symmetry to groups of equally frequent items.
 
-Nothing is drawn: a few numbers for each group are compared with one number for each.
+Nothing is random: the simulation has a few numbers per group, the theory one.
 """
 
 import math
@@ -23,7 +23,7 @@ STEADY = rc.on(theory.steady_loss)
 
 
 def grouped(cell: rc.Cell, block: rc.Block, *, apart: bool) -> Groups:
-    """The cell's memory by its symmetry."""
+    """Memory of a cell, reduced by symmetry."""
     like = torch.zeros((), device=block.device, dtype=block.dtype)
     power, noise = cell.get("power", 0.0), cell.get("noise", 0.0)
     return Groups.of(cell["items"], cell["groups"], power, noise, like, apart=apart)
@@ -40,8 +40,10 @@ MANY = table(
 
 
 def flowed_in_groups(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The excess loss under gradient flow, in steps of a quarter of the quickest item's own time;
-    columns of W do not see each other."""
+    """Excess loss under gradient flow, in steps of a quarter of the fastest item's time scale.
+
+    Columns of W do not interact.
+    """
     task = grouped(cell, block, apart=False)
     steps = math.ceil(4 * cell["time"] * float(task.frequencies.max()))
     clock = flows.clock(cell["time"], steps)

@@ -1,4 +1,4 @@
-"""Paper F, a linear memory under softmax: whole matrices against one number for each item."""
+"""Paper F, a linear memory under softmax: whole matrices, compared with one number per item."""
 
 import math
 from collections import deque
@@ -20,7 +20,7 @@ from theory.spectral import softmax_memory as theory
 
 
 def learned(cell: rc.Cell, block: rc.Block) -> memory.Memory:
-    """The cell's memory: equally frequent items and labels without noise, unless it says more."""
+    """Memory of a cell: by default, items are equally frequent and labels have no noise."""
     return memory.Memory.grouped(
         cell["items"],
         cell.get("groups", 1),
@@ -31,15 +31,18 @@ def learned(cell: rc.Cell, block: rc.Block) -> memory.Memory:
 
 
 def last(cell: rc.Cell, block: rc.Block, rule: memory.Rule, rate: float) -> memory.Weights:
-    """The weights at the cell's time after steps of this size."""
+    """Weights at the cell's time after steps of this size."""
     count = round(cell["time"] / rate)
     (found,) = deque(memory.steps(learned(cell, block), rule, rate, count), maxlen=1)
     return found
 
 
 def flowed(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Excess loss under gradient flow. A step is a quarter of the quickest item's own time; without
-    noise, where leads slow down, it is a twentieth of the time that has passed."""
+    """Excess loss under gradient flow.
+
+    A step is a quarter of the fastest item's time scale. Without noise, where leads slow down, it
+    is a twentieth of the elapsed time.
+    """
     task, time = learned(cell, block), cell["time"]
     quick = float(task.frequencies.max())
     first = time if task.noise else min(time, 10 * math.log(cell["items"]) / quick)
@@ -251,7 +254,7 @@ RATES = tuple(
 
 
 def floor(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The mean excess loss over two steps, after Muon has turned around a few times."""
+    """Mean excess loss over two steps, after Muon has turned around a few times."""
     task, count = learned(cell, block), 60
     path = deque(memory.steps(task, flows.polar, cell["rate"], count), maxlen=2)
     return each(block, sum(task.mean_excess(weights) for weights in path) / torch.tensor(2.0))

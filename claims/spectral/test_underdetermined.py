@@ -55,7 +55,7 @@ def flat_until(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def complex_law(cell: rc.Cell) -> theory.Law:
-    """The law of complex entries, whose exponent is twice as large."""
+    """Law for complex entries, with an exponent twice as large."""
     return lambda time: theory.flat_time(cell["samples"])(2**0.5 * time)
 
 
