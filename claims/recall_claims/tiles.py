@@ -22,8 +22,8 @@ MOST = 3  # largest number of planes in a plot
 def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
     """Work out the names that a claim's map predicts between its cells, for its fullest planes.
 
-    There are no tiles if predictions are not names, parameters of the axes are not positive
-    numbers, or the plot or the cells lack these.
+    There are no tiles if the plot or the cells lack axes, if some value on an axis is not a
+    positive number, or if predictions are not names.
     """
     plot, predict = claim.plot, claim.predict
     if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:

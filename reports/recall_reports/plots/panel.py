@@ -123,7 +123,7 @@ def _names(
 ) -> tuple[set[int], list[Markup]]:
     """Write names next to marks; return the marks with such names, and the names.
 
-    A name that would hide something goes into the legend instead; if it is the name of a series,
+    A name that would hide something goes into the legend instead; if one name of a series does,
     all names do.
     """
     if not any(mark.name for mark in chart.marks):
