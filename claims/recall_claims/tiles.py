@@ -74,7 +74,7 @@ def _name(predict: Predict, cell: Cell) -> str | None:
 
 
 def _places(values: Sequence[float], number: int) -> list[float]:
-    """Return values in even ratios, a little beyond all of these; whole if these are whole."""
+    """Return values in even ratios that reach a little beyond `values`; whole if these are."""
     low, high = math.log(min(values) / BEYOND), math.log(max(values) * BEYOND)
     found = [math.exp(low + i / (number - 1) * (high - low)) for i in range(number)]
     if all(isinstance(value, int) for value in values):

@@ -86,7 +86,7 @@ def _imports(module: str) -> frozenset[str]:
 
 
 def imported_names(nodes: Iterable[ast.AST], package: str) -> set[str]:
-    """Return full names of modules and objects in the import statements of a package's module.
+    """Return full names of modules and objects in import statements of a package's module.
 
     The packages of these names count as well.
     """

@@ -134,8 +134,9 @@ class Ladder:
         return tuple(self.samples[i].cell.id for i in sorted(wanted))
 
     def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
-        """List the cells whose further replicates may refute a region: the first size drawn above
-        it, unless the crossing is below, and the first below it, unless the crossing is above."""
+        """List the cells whose further replicates may refute a region. These are the first drawn
+        above it, unless the crossing is below, and the first below, unless the crossing is above.
+        """
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         over = [i for i in self._within(region.high, math.inf) if i in drawn]
         under = [i for i in self._within(0.0, region.low) if i in drawn]
