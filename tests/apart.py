@@ -1,7 +1,7 @@
 """Run pytest in another process, forked from a server that has loaded torch.
 
-The server loads packages of other projects and nothing of ours. So a test may give the new process
-another copy of the library, or files that were edited since.
+The server loads only packages of other projects. So a test may give the new process another copy of
+the library, or edited files.
 """
 
 import gc
@@ -30,16 +30,16 @@ _START.set_forkserver_preload(list(LOADED))
 
 @cache
 def _bytecode() -> tempfile.TemporaryDirectory[str]:
-    """Make the folder in which processes share compiled files, if Python writes none.
+    """Make a folder in which processes share compiled files, if Python itself writes none.
 
-    Only the process that starts the others makes it, and removes it when it ends.
+    Only the first process makes the folder, and removes it at its end.
     """
     return tempfile.TemporaryDirectory(prefix="bytecode-")
 
 
 @dataclass(frozen=True)
 class Result:
-    """Outcome of a run: how it ended and what it printed."""
+    """Outcome of a run: its exit status and output."""
 
     status: int
     text: str
@@ -60,10 +60,10 @@ def run(folder: Path, *command: str, environment: Mapping[str, str] | None = Non
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git there, without anybody's settings.
+    """Run git in a folder, without a user's settings.
 
     Raises:
-        subprocess.CalledProcessError: it failed.
+        subprocess.CalledProcessError: git failed.
     """
     identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
     command = ["git", *identity, *arguments]
@@ -73,7 +73,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def saved(folder: Path, files: Mapping[str, str]) -> str:
-    """Commit these files to the repository there, made if missing; return the commit."""
+    """Commit files to the repository in a folder, which is made if missing; return the commit."""
     if not (folder / ".git").exists():
         git(folder, "init", "--quiet", "--initial-branch", "main")
     for name, text in files.items():
@@ -90,9 +90,9 @@ def run_pytest(
     """Run `python -m pytest` in a folder.
 
     Args:
-        folder: current folder of the new process.
+        folder: working directory of the new process.
         arguments: of pytest.
-        environment: of the new process, whole; its PYTHONPATH is obeyed.
+        environment: all variables of the new process, including PYTHONPATH.
         seconds: time after which the process is killed.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`pytest tests/ claims/` judges no claim that a test has made for its own use."""
+"""Settings of the tests: `pytest tests/ claims/` judges no claim that tests declare themselves."""
 
 import gc
 import warnings
@@ -18,7 +18,7 @@ def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
 
 @pytest.fixture(scope="module")
 def sockets_freed() -> Iterator[None]:
-    """Collect objects that other packages leave open, so that no later test warns of them."""
+    """Close sockets that other packages leave open, so that no later test warns of them."""
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

@@ -1,4 +1,4 @@
-"""All claims of the suite, for tests that are about every one of them."""
+"""All claims of the suite, for tests about every claim."""
 
 import importlib
 from collections.abc import Iterable, Sequence
@@ -39,13 +39,13 @@ DEAR = (
 
 @cache
 def imported() -> dict[str, Claim]:
-    """All claims, by id, as the suite runs them."""
+    """Import all claims of the suite, by id."""
     importlib.import_module("claims.papers")
     return claims_in(importlib.import_module(name) for name in FILES)
 
 
 def claims_in(modules: Iterable[object]) -> dict[str, Claim]:
-    """The claims that modules hold, by id."""
+    """Claims that modules define, by id."""
     return {
         value.id: value
         for module in modules
@@ -55,5 +55,5 @@ def claims_in(modules: Iterable[object]) -> dict[str, Claim]:
 
 
 def lowest(claim: Claim) -> Sequence[Cell]:
-    """The cells of the lowest tier that has any."""
+    """Cells of the lowest tier that has cells."""
     return next(cells for tier in TIERS if (cells := claim.cells.get(tier)))

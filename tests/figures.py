@@ -1,10 +1,10 @@
-"""Figures in prose, and the records that they come from.
+"""Compare figures in prose with the records that they come from.
 
     python -m tests.figures            # which figures of the pages differ from the record
     python -m tests.figures --write    # put the record's figures in their place
 
-A page that quotes a record ends with a comment, which no reader of the page sees: a table of what
-its sentences quote, a row a quotation.
+A page that quotes a record ends with a comment, which readers do not see: a table with a row for
+each quotation.
 
     <!-- figures of reports/baseline.json
     at 1.000 [0.88, 1.13] of | A.critical-samples: estimate low high
@@ -12,19 +12,18 @@ its sentences quote, a row a quotation.
     ## Sources | none
     -->
 
-A quotation is in the page once, wherever its lines break. A row names each number and each
-verdict in it, in this order; formulas and sizes are in backticks and are left alone.
-`A.one[dim=64,exponent=2.0]` are those components and cells of a claim that have these parameters,
+A quotation is in the page once; line breaks do not matter. A row names each number and each verdict
+in the quotation, in order; formulas and sizes are in backticks and are ignored.
+`A.one[dim=64,exponent=2.0]` selects components and cells of a claim by these parameters,
 `A.one[dim]` is the exponent of `dim`, `A.one[times-2]` a control, `A.one A.other: ...` are two
 claims together, and a semicolon begins the next claim. `estimate*0.15` multiplies. `FIELDS` and
-`SUITE` say what can be named; any other name is a parameter. A figure keeps the number of
-digits that it is written with. With a per cent sign it is a distance from the theory: |x - 1| of a
-ratio, |x| of anything else.
+`SUITE` list the names; any other name is a parameter. A figure keeps its number of digits. With a
+per cent sign it is a distance from the theory: |x - 1| of a ratio, |x| of anything else.
 
 Every other result in such a page is an error: `N of M`, a number with a decimal point, a per cent
-sign or a negative exponent. In backticks it is one as well, unless a letter, `=` or `<` is next to
-it. A row with `none` quotes no record; if it ends with `...`, nor does the rest of its paragraph;
-if it is a heading, nor does its section.
+sign or a negative exponent. In backticks it is an error as well, unless a letter, `=` or `<` is
+next to it. A row with `none` quotes no record. If the quotation ends with `...`, the row applies to
+the rest of its paragraph; if it is a heading, to its section.
 """
 
 import math
@@ -69,7 +68,7 @@ def _record(file: str) -> Record:
 
 
 def only(values: Iterable[Any]) -> Any:
-    """Return the value that they all share."""
+    """Return the value that all items share."""
     first, *others = values
     if any(other != first for other in others):
         raise ValueError("there are several values")
@@ -90,24 +89,26 @@ class Named:
 
     @property
     def one(self) -> Any:
-        """The only component, or the one that tables show for the claim."""
+        """Only component, or the component that tables show for the claim."""
         if len(self.components) == 1:
             return self.components[0]
         return only(c for c in self.components if c is only(self.claims).head)
 
     def ends(self, side: str) -> list[float]:
-        """The bounds on one side, `low` or `high`, as far as there are any."""
+        """Bounds on one side, `low` or `high`, of components that have one."""
         found = [getattr(component.shown, side) for component in self.components]
         return [end for end in found if end is not None]
 
     def farthest(self, *ends: float) -> float:
-        """Distance from the theory of the farthest of these."""
+        """Largest distance from the theory among these."""
         return max(abs(end - self.ratio) for end in ends)
 
 
 def bits(pairs: Named, times: float = 1.0) -> float:
-    """Bits per weight of a memory, or of an MLP of two layers, that knows a permutation of so many
-    times the predicted number of pairs."""
+    """Bits per weight of a memory, or a two-layer MLP, that stores a permutation.
+
+    The permutation has so many times the predicted number of pairs.
+    """
     cell = pairs.cells[0].params
     count = times * only(c.critical for c in pairs.cells)
     weights = float(cell["dim"]) * float(2 * cell["width"] if "width" in cell else cell["dim"])
@@ -184,7 +185,7 @@ name; a kind of statement, such as `derived`, how many claims on theorems test o
 
 
 def of_suite(field: str, record: Record) -> Any:
-    """A figure of the run."""
+    """Look up a figure of the run."""
     name = field.removeprefix("count-").replace("-", " ")
     state = next((one for one in summary.ORDER if one.replace(",", "") == name), None)
     if state is not None:
@@ -197,7 +198,7 @@ def of_suite(field: str, record: Record) -> Any:
 
 
 def select(who: str, record: Record) -> Named:
-    """The claims that are named, and their components and cells with the parameters said."""
+    """Select the named claims, and their components and cells with the given parameters."""
     claims, components, cells = [], list[Any](), []
     for name, said in _CLAIM.findall(who):
         [claim] = [claim for claim in record.claims if claim.id == name]
@@ -246,12 +247,12 @@ def written(field: str, who: str, record: Record, as_in: str, times: bool) -> st
 
 
 def figures(quote: str) -> list[re.Match[str]]:
-    """The figures of a quotation, which are not in backticks."""
+    """Find the figures of a quotation, outside backticks."""
     return list(_FIGURE.finditer(_LITERAL.sub(lambda literal: " " * len(literal[0]), quote)))
 
 
 def corrected(quote: str, names: str, record: Record) -> str:
-    """A quotation with the figures that are named."""
+    """Put the named figures into a quotation."""
     groups = [group.partition(":") for group in names.split(";")]
     named = [(field, who.strip()) for who, _, fields in groups for field in fields.split()]
     parts, end = list[str](), 0
@@ -276,7 +277,7 @@ def place(quote: str, page: str) -> tuple[int, int]:
 
 
 def checked(text: str) -> tuple[str, list[str]]:
-    """The page with the figures of its records, and the faults of the given page."""
+    """Return the page with the figures of its records, and the faults of the given page."""
     page, *tables = _TABLE.split(text)
     if not tables:
         return text, []
@@ -304,7 +305,7 @@ def checked(text: str) -> tuple[str, list[str]]:
 
 
 def unquoted(page: str, quoted: Sequence[tuple[str, bool]]) -> list[str]:
-    """The results on a page that no row names; in some quotations every number is a result."""
+    """Results on a page that no row names; in some quotations every number is a result."""
     left = page
     for quote, whole in quoted:
         with suppress(ValueError):
@@ -317,7 +318,7 @@ def unquoted(page: str, quoted: Sequence[tuple[str, bool]]) -> list[str]:
 
 
 def pictures() -> dict[Path, str]:
-    """Return the README's picture, each figure of a paper alone, and the figure of samples."""
+    """Draw the README's picture, each paper's figure, and the figure of samples."""
     record = _record("reports/baseline.json")
     found = {PICTURE: html.picture(record)}
     for paper in record.papers:
@@ -329,7 +330,7 @@ def pictures() -> dict[Path, str]:
 
 
 def main(write: bool) -> int:
-    """Check all pages and pictures; the exit status is 1 where something is left to do."""
+    """Check all pages and pictures; the exit status is 1 if any of them is out of date."""
     left = 0
     for file, drawn in pictures().items():
         if write:

@@ -1,12 +1,12 @@
-"""A pretended GPU: tensors that claim to lie there, and a count of what a real GPU waits for.
+"""A pretended GPU: tensors that claim to be on it, and a count of a real GPU's waits.
 
-A `Far` tensor keeps its numbers in the CPU's memory. To PyTorch's own code it is a tensor on the
-device "meta", to Python code one on "cuda:0". Within `pretended_gpu`, every operation that reaches
-PyTorch's dispatcher is checked, counted and computed on the CPU, those inside of composite
-operations and of automatic differentiation too.
+A `Far` tensor has its numbers in the CPU's memory. To PyTorch's own code it is on the device
+"meta", to Python code on "cuda:0". Within `pretended_gpu`, every operation that reaches PyTorch's
+dispatcher is checked, counted and computed on the CPU. This includes operations inside composite
+operations and automatic differentiation.
 
-Python code that would start CUDA before the dispatcher sees it is caught one level higher:
-factories and moves that name "cuda", and readings such as `tolist`.
+Some Python code would start CUDA before it reaches the dispatcher: factories and moves that name
+"cuda", and reads such as `tolist`. It is caught one level higher.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +41,7 @@ INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_"}
 
 @dataclass
 class Count:
-    """Operations of one kind each; a download is a synchronisation too."""
+    """Numbers of operations, by kind; a download counts as a synchronisation too."""
 
     uploads: int = 0
     downloads: int = 0
@@ -50,7 +50,7 @@ class Count:
 
 
 class Far(torch.Tensor):
-    """A tensor on a device in name only, whose numbers are `host`'s."""
+    """A tensor on a device in name only, with the numbers of `host`."""
 
     host: torch.Tensor
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
@@ -89,14 +89,14 @@ class Far(torch.Tensor):
 
 @contextmanager
 def pretended_gpu() -> Iterator[Count]:
-    """Let "cuda" be a device of its own, and count what is asked of it."""
+    """Treat "cuda" as a separate device, and count its operations."""
     count = Count()
     with _Dispatched(count), _Called():
         yield count
 
 
 class _Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Checks and counts each operation that reaches the dispatcher, and computes it on the CPU."""
+    """Mode that checks and counts operations at the dispatcher, and computes them on the CPU."""
 
     def __init__(self, count: Count) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -140,7 +140,7 @@ class _Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @cache
 def _known(func: Any) -> tuple[str, bool]:
-    """The name of an operation, and whether it launches a kernel."""
+    """Name of an operation, and whether it launches a kernel."""
     name = func._schema.name.split("::")[1]
     aliases = [x.alias_info for x in func._schema.returns]
     return name, name not in IDLE and not any(x is not None and not x.is_write for x in aliases)
@@ -155,7 +155,7 @@ def _tensors(x: Any) -> Iterator[torch.Tensor]:
 
 
 def _each(function: Callable[[Any], Any], x: Any) -> Any:
-    """Apply a function to an argument, or to each in a list of them."""
+    """Apply a function to an argument, or to each argument in a list."""
     return type(x)(_each(function, y) for y in x) if type(x) in (list, tuple) else function(x)
 
 
@@ -178,13 +178,13 @@ def waits(name: str, given: list[torch.Tensor]) -> bool:
 
 
 def check(name: str, given: list[torch.Tensor]) -> None:
-    """Fail as CUDA does.
+    """Raise the errors that CUDA raises.
 
-    A number may come from the host, and so may the index of an element that lies on the GPU.
+    A number may be on the host, and so may the index of an element on the GPU.
 
     Raises:
         RuntimeError: the operation mixes devices.
-        NotImplementedError: CUDA does not have it.
+        NotImplementedError: CUDA does not have the operation.
     """
     far = [x for x in given if isinstance(x, Far)]
     integers = any(not (x.is_floating_point() or x.is_complex()) for x in far)
@@ -205,7 +205,7 @@ def check(name: str, given: list[torch.Tensor]) -> None:
 
 
 class _Called(TorchFunctionMode):
-    """Catches calls that start CUDA, or read memory, before they reach the dispatcher."""
+    """Mode that catches calls that start CUDA, or read memory, before the dispatcher."""
 
     def __torch_function__(
         self,
@@ -233,7 +233,7 @@ class _Called(TorchFunctionMode):
 
 
 def _made(func: Callable[..., Any], args: Given, kwargs: Named) -> torch.Tensor:
-    """A tensor from numbers on the host, some of which may lie on the GPU."""
+    """Make a tensor from numbers on the host, of which some may be on the GPU."""
     first, *rest = args
     device = kwargs.pop("device", None)
     if func is torch.Tensor.new_tensor:

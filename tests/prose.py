@@ -84,7 +84,7 @@ def blocks(text: str) -> Iterator[str]:
 
 
 def faults(text: str) -> list[str]:
-    """Return what a page's text breaks, a line for each fault."""
+    """List the faults of a page's text, a line for each."""
     found = []
     for block in blocks(text):
         plain = _ONE_WORD.sub("X", _LINK.sub(r"\1", block))

@@ -1,6 +1,6 @@
-"""The figure of ask.md: how many samples theory asks for, over the dimension and the length.
+"""The figure of ask.md: samples that the theory requires, over dimension and length.
 
-No record has it, since nothing as large was simulated. `tests.figures` writes it.
+No record has it, because nothing so large was simulated. `tests.figures` writes it.
 """
 
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ TITLE = "How many samples N, and what decides"
 
 @dataclass(frozen=True)
 class Drawn:
-    """The figure as the template of pictures takes it."""
+    """The figure, in the form of the template for pictures."""
 
     title: str
     svg: Markup
 
 
 def decides(cell: Cell) -> str:
-    """The condition that asks for the most samples; NOTHING where no number is enough."""
+    """Condition that needs the most samples; NOTHING where no number suffices."""
     sizes = {"vocab_size": VOCAB, "length": cell["length"], "dim": cell["dim"]}
     if capacity.critical_samples(**sizes) == float("inf"):
         return NOTHING
@@ -42,7 +42,7 @@ def decides(cell: Cell) -> str:
 
 
 def contour(samples: int) -> tuple[list[float], list[float]]:
-    """The longest sequences that so many samples learn, from the least dimension that is enough."""
+    """Longest sequences learned from so many samples, from the least sufficient dimension on."""
     least = int(capacity.min_dim(samples, VOCAB, LENGTHS[0]))
     dims = [float(least), *(d for d in _places(*DIMS, 13) if d > least)]
     lengths = [capacity.max_length(samples, VOCAB, int(d)) for d in dims]
@@ -50,7 +50,7 @@ def contour(samples: int) -> tuple[list[float], list[float]]:
 
 
 def picture() -> str:
-    """The figure as one SVG, light or dark as the reader's screen is."""
+    """Draw the figure as one SVG, light or dark like the reader's screen."""
     axes = {"dim": _places(*DIMS, 49), "length": _places(*LENGTHS, 41)}
     tiles = plane(decides, Cell(dim=DIMS[0], length=LENGTHS[0]), axes, [])
     names = [name for name in tiles.names if name != NOTHING]

@@ -23,7 +23,7 @@ HEAD = "| case | ours | against | theirs | factor |\n|---|---|---|---|---|"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmarks that are named."""
+    """Run the named benchmarks."""
     options = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     add, errors = options.add_argument, [*PLANTED, "all"]
     add("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")

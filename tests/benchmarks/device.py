@@ -1,10 +1,10 @@
-"""Count, without a GPU, how often the simulation of each claim would make one wait.
+"""Count, without a GPU, the operations of each claim's simulation for which a GPU would wait.
 
     python -m tests.benchmarks.device > tests/benchmarks/DEVICE.md
 
-Names of claims print their rows alone. Two replicates of a claim's first cell in its lowest tier
-are simulated on a GPU in name only, and the same two twice in one block. An operation that is then
-counted more often is done for each replicate.
+With names of claims, it prints only their rows. Two replicates of a claim's first cell in its
+lowest tier are simulated on a pretended GPU, and then both twice in one block. An operation with a
+larger count in this block runs once per replicate.
 """
 
 import sys
@@ -74,7 +74,7 @@ OVER: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Row:
-    """Counts and figures of a block, and of a block with each replicate twice."""
+    """Counts and figures of a block, and of the block with each replicate twice."""
 
     claim: str
     once: Count
@@ -83,7 +83,7 @@ class Row:
 
     @property
     def over(self) -> list[str]:
-        """List what is over budget: the names of counts, and `growth`."""
+        """List exceeded budgets: names of counts, and `growth`."""
         once = self.once
         more = 1 + once.kernels // KERNELS
         budget = {"uploads": UPLOADS, "downloads": DOWNLOADS, "synchronisations": LOOKS}
@@ -92,7 +92,7 @@ class Row:
         return found + ["growth"] * any(more > GROWTH * count for count, more in pairs)
 
     def __str__(self) -> str:
-        """A line of a Markdown table."""
+        """Format the row as a line of a Markdown table."""
         once = self.once
         counts = (once.uploads, once.downloads, once.synchronisations, once.kernels)
         return " | ".join(
@@ -101,7 +101,7 @@ class Row:
 
 
 def counted(claim: Claim) -> Row:
-    """The counts of one claim, and its figures on a pretended GPU."""
+    """Count the operations of a claim; return the counts, and the figures on a pretended GPU."""
     cell = lowest(claim)[0]
     full_precision()
     found = []
@@ -116,7 +116,7 @@ def counted(claim: Claim) -> Row:
 
 
 def recorded() -> dict[str, tuple[int, list[str]]]:
-    """Read, by claim, the kernels and what is over budget from the table."""
+    """Read the kernels and the exceeded budgets of each claim from the table."""
     lines = (Path(__file__).parent / "DEVICE.md").read_text().splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "|" in line][2:]
     return {

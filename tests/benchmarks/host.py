@@ -1,6 +1,7 @@
 """Processor time of a look at test sizes, and of a claim before its first block.
 
-Theirs is the same at an earlier commit, measured once on the machine that RESULTS.md names.
+The column "theirs" has the time at an earlier commit, measured once on the machine that RESULTS.md
+names.
 """
 
 import math
@@ -45,7 +46,7 @@ def host(before: float, names: Iterable[str] = ()) -> Iterator[Row]:
 
     Args:
         before: milliseconds at the earlier commit.
-        names: of claims; none for all.
+        names: names of claims; none means all claims.
     """
     claims = imported()
     chosen = [claims[name] for name in names or claims]
@@ -59,7 +60,7 @@ def host(before: float, names: Iterable[str] = ()) -> Iterator[Row]:
 
 
 def _spent(work: Callable[[], None]) -> float:
-    """Milliseconds of a processor."""
+    """Processor time in milliseconds."""
     begin = time.process_time()
     work()
     return 1e3 * (time.process_time() - begin)

@@ -1,10 +1,10 @@
-"""Rates at which hunts find errors that no grid sees, and at which they refute a true theory.
+"""Rates at which hunts find errors that no grid shows, and at which they refute a true theory.
 
 `python -m tests.benchmarks hunt --planted dim-cut` hunts an error of `tests.mutation.planted` in
-the claims that use what it changes, from an empty ledger, at most `--minutes`; `--true 10` hunts
-the right theory in all claims, under ten seeds. HUNTS.md has what such hunts have found.
+the claims that use the changed code, from an empty ledger, for at most `--minutes`. `--true 10`
+hunts the right theory in all claims, under ten seeds. HUNTS.md has the results of such hunts.
 
-A hunt has one core, and minutes are of its processor: a machine that others use finds as much.
+A hunt uses one core, and minutes are processor time, so other work on the machine does not matter.
 """
 
 import tempfile
@@ -30,7 +30,7 @@ SEED = 1301
 
 @dataclass(frozen=True)
 class Hunt:
-    """A hunt: its purpose, its findings, and whether these are exactly the planted errors."""
+    """A hunt: purpose, findings, and whether the findings are exactly the planted errors."""
 
     case: str
     found: str
@@ -41,7 +41,7 @@ class Hunt:
 
 
 def rows(planted: Sequence[str], right: int, minutes: float) -> Iterator[Hunt]:
-    """Hunt errors by name, or "all", and the right theory `right` times."""
+    """Hunt errors by name, or all errors, and the right theory `right` times."""
     for name in PLANTED if "all" in planted else planted:
         yield hunted(PLANTED[name], minutes, SEED)
     for number in range(right):
@@ -49,7 +49,7 @@ def rows(planted: Sequence[str], right: int, minutes: float) -> Iterator[Hunt]:
 
 
 def hunted(planted: Planted | None, minutes: float, seed: int) -> Hunt:
-    """Hunt an error, or the right theory of all claims, until it is found or the time is up."""
+    """Hunt an error until it is found, or the right theory of all claims, until the time is up."""
     one_thread()
     claims = [imported()[name] for name in (planted.claims if planted else imported())]
     begin = time.process_time()

@@ -1,10 +1,10 @@
-"""Measure in ten minutes everything that a GPU should show.
+"""Measure everything that a GPU should show, in ten minutes.
 
     python -m tests.benchmarks.kit --device cuda --into FILE
 
-Each step is kept in FILE, so that the same command continues where it was cut off; the table is
-printed at the end. The exit status is 1 if a promise was not kept, 2 if the minutes were not enough
-for all steps, else 0. With `--device cpu` a CPU replaces the card.
+FILE keeps the results of each step, so that the same command continues after an interruption; the
+table is printed at the end. The exit status is 1 if a promise is broken, 2 if the minutes were not
+enough for all steps, else 0. With `--device cpu` a CPU replaces the card.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class Finding:
 
 
 def quick() -> Iterator[Claim]:
-    """Claims of few kernels, to run on both devices."""
+    """Claims with few kernels, to run on both devices."""
     for name, (kernels, _) in budgets.recorded().items():
         if 0 < kernels < QUICK:
             yield imported()[name]
@@ -94,7 +94,7 @@ def waiting(place: str) -> Iterator[Finding]:
 
 
 def drawing(place: str) -> Iterator[Finding]:
-    """Time the draws of three steps, and the steps."""
+    """Time the draws for three steps, and the steps."""
 
     def draw() -> sampling.Batch:
         rngs = [np.random.default_rng(index) for index in range(16)]
@@ -147,7 +147,7 @@ STEPS: Mapping[str, Callable[[str], Iterator[Finding]]] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the steps that FILE does not hold yet, and print them all."""
+    """Run the steps that are not in FILE yet, and print all steps."""
     options = argparse.ArgumentParser(prog="python -m tests.benchmarks.kit", description=__doc__)
     options.add_argument("--device", default="cuda", help="cuda (default), or cpu in its place")
     options.add_argument("--into", type=Path, default=Path("kit.json"), metavar="FILE")

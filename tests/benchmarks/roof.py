@@ -3,10 +3,10 @@ measurement.
 
     python -m tests.benchmarks.roof
 
-Bytes count every operand and result of each kernel once, and of a table that is looked up only the
-rows that are read. Operations are the operations of matrix products. A replicate takes at least the
-longer of both times. The same is worked out for this CPU, from its rates of copying and multiplying
-one large matrix, and measured.
+Bytes count every operand and result of each kernel once, but only those rows of a looked-up table
+that are read. Operations are those in matrix products. A replicate takes at least the longer of
+both times. For this CPU the bound uses measured rates of copying and multiplying a large matrix,
+and the time is measured as well.
 """
 
 import time
@@ -33,7 +33,7 @@ Work = Callable[[str], Callable[[], object]]
 
 
 class Traffic(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the bytes and operations of what is computed."""
+    """Mode that counts the bytes and operations of a computation."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -54,7 +54,7 @@ class Traffic(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def size(x: Any) -> int:
-    """Bytes of all tensors in arguments or results."""
+    """Number of bytes of all tensors in arguments or results."""
     if isinstance(x, torch.Tensor):
         return x.numel() * x.element_size()
     return sum(map(size, x)) if isinstance(x, list | tuple) else 0
@@ -62,25 +62,25 @@ def size(x: Any) -> int:
 
 @dataclass(frozen=True)
 class Roof:
-    """Bytes and operations of a replicate."""
+    """Numbers of bytes and operations of a replicate."""
 
     bytes: float
     operations: float
 
     def rate(self, bandwidth: float, operations: float) -> float:
-        """Replicates a second at most, of a device of these rates."""
+        """Largest number of replicates per second on a device of these rates."""
         return 1 / max(self.bytes / bandwidth, self.operations / operations)
 
 
 def roof(work: Callable[[], object]) -> Roof:
-    """Count a work of `REPLICATES` replicates."""
+    """Count the bytes and operations of a function that simulates `REPLICATES` replicates."""
     with Traffic() as traffic, pretended_gpu():
         work()
     return Roof(traffic.bytes / REPLICATES, traffic.operations / REPLICATES)
 
 
 def least(work: Callable[[], object]) -> float:
-    """Seconds of a processor, the least of ten runs."""
+    """Least processor time of ten runs, in seconds."""
     taken = []
     for _ in range(10):
         start = time.process_time()
@@ -90,7 +90,7 @@ def least(work: Callable[[], object]) -> float:
 
 
 def works() -> dict[str, Work]:
-    """Three steps, recall of every pair, and one step of training, each of `REPLICATES`."""
+    """Functions for three steps, recall of every pair, and a training step of `REPLICATES`."""
     rngs = [np.random.default_rng(index) for index in range(REPLICATES)]
     batch = sampling.draw(
         rngs, vocab_size=1024, samples=8192, length=32, dim=64, dtype=torch.float32

@@ -1,13 +1,12 @@
-"""Time one replicate against another way to the same figures, and recall on a large scale.
+"""Compare the speed of a replicate with another way to its figures; time recall at large scale.
 
-Three steps: the closed form against automatic differentiation, float64, of the same batch: one
-replicate, of 16 at a time on CUDA, which has to be kept busy. Recall: the label of each of V values
-among V labels, a tile of scores at a time. It is compared with `(values @ memory.T) @ u.T` and its
-argmax, which give the same labels. It is also compared with the time of its two matrix products at
-the measured peak: the rate at which a plain `torch.mm` fills a given matrix with the larger
-product. Training: a step of Adam by the gradient in closed form against the same step by automatic
-differentiation. All are the least of some runs, in turns, so that a slow minute of the machine
-meets them all.
+Three steps: closed form and automatic differentiation, float64, on the same batch, of one replicate
+on a CPU and of 16 on CUDA, to use the device fully. Recall: the label of each of V values among V
+labels, a tile of scores at a time. It is compared with `(values @ memory.T) @ u.T` and its argmax,
+which give the same labels. It is also compared with the time of its two matrix products at the
+measured peak: the rate at which a plain `torch.mm` fills a given matrix with the larger product.
+Training: a step of Adam with the closed-form gradient and with automatic differentiation. All times
+are the least of some runs, in turns, so that a slow minute of the machine affects all.
 """
 
 import multiprocessing
@@ -52,7 +51,7 @@ SHARE_OF_PEAK, MOST_MILLISECONDS = 0.6, 60_000.0
 
 @dataclass(frozen=True)
 class Row:
-    """Milliseconds of our way and of another, and the factor by which ours must be faster."""
+    """Milliseconds of our way and another way, and the factor by which ours must be faster."""
 
     case: str
     ours: float
@@ -77,7 +76,7 @@ class Row:
 def steps(
     device: str, promised: Mapping[tuple[int, int, int, int], float] = STEPS
 ) -> Iterator[Row]:
-    """Compare closed form and automatic differentiation at each of the sizes."""
+    """Compare closed form and automatic differentiation at each size."""
     count = 16 if on_cuda(device) else 1
 
     def closed_form(batch: sampling.Batch) -> None:
@@ -127,7 +126,7 @@ def training(device: str, models: int = 12, batch: int = 64) -> Iterator[Row]:
 def differentiated(
     weights: Weights, task: EmbeddedFacts, heads: int, prompts: torch.Tensor, labels: torch.Tensor
 ) -> list[torch.Tensor]:
-    """The gradients of `Transformers.gradient`, by automatic differentiation."""
+    """Gradients of `Transformers.gradient`, by automatic differentiation."""
     leaves = [part.detach().requires_grad_() for part in weights.tensors()]
     q, k, v, o, w1, b, w2 = leaves
     models, (dim, tokens) = len(q), (task.inputs.shape[2], task.inputs.shape[1])
@@ -147,7 +146,7 @@ def differentiated(
 
 
 def tiled(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Labels (1, V) recalled as the suite does."""
+    """Labels (1, V) recalled as in the suite, in tiles."""
     return decoding.predict(u, memory, values)
 
 
@@ -170,7 +169,7 @@ def recall(
     sizes: Sequence[tuple[int, int]] = RECALLS,
     large: tuple[int, int] | None = None,
 ) -> Iterator[Row]:
-    """Compare tiled and dense recall at each size, and both precisions with their products.
+    """Compare tiled with dense recall, and with matrix products in both precisions, at each size.
 
     Raises:
         AssertionError: tiled and dense recall differ.
@@ -194,7 +193,7 @@ def recall(
 def language_model(device: str, sizes: tuple[int, int] = LANGUAGE_MODEL) -> Iterator[Row]:
     """Time the recall of every pair of a vocabulary, from the draws to the share recalled.
 
-    One replicate, float32, draws on the CPU included.
+    It is one replicate in float32, including draws on the CPU.
     """
 
     def work(associations: int, dim: int) -> None:
@@ -211,7 +210,7 @@ def language_model(device: str, sizes: tuple[int, int] = LANGUAGE_MODEL) -> Iter
 
 
 def in_turns(works: Sequence[Work], device: str, calls: Sequence[int] = (1, 1)) -> list[float]:
-    """Least milliseconds of each function over 5 rounds of so many calls, once it has warmed up."""
+    """Least milliseconds of each function over 5 rounds of so many calls, after a warm-up."""
     for work in works:
         timed(work, device)
     runs: list[list[float]] = [[] for _ in works]
@@ -233,12 +232,12 @@ def timed(work: Work, device: str) -> float:
 
 
 def on_cuda(device: str) -> bool:
-    """Whether this names a CUDA device."""
+    """Whether a name is of a CUDA device."""
     return torch.device(device).type == "cuda"
 
 
 def machine(device: str) -> str:
-    """Name the machine of the measurement."""
+    """Describe the machine of the measurement."""
     cpu = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*: (.*)", cpu.read_text()) if cpu.exists() else None
     where = found[1] if found else platform.processor()

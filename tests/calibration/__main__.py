@@ -1,8 +1,7 @@
 """Test whether predictions keep their stated errors, at random points of their regimes.
 
 `python -m tests.calibration` prints a table, and fails if a prediction misses its error
-(`stated_errors.py`).
-Certificates of claims are made by `python -m recall_claims certify`.
+(`stated_errors.py`). `python -m recall_claims certify` makes certificates of claims.
 """
 
 from __future__ import annotations

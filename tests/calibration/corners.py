@@ -1,17 +1,16 @@
 """Whether claims hold at the corners of their regimes.
 
-A corner is where two sizes, or ratios of sizes, are at their ends together (`hunt/corners.py`),
-over the whole range that is declared, whatever a hunt may take. At each corner the claim is judged
-alone, by its own rule and region. Replicates double until it is decided or half of the corner's
-seconds of processor time are over. A corner has the level 1e-3 / 10,000. So the probability that
-any corner of the table is REFUTED where its claim is true is at most 0.001 (by t, as far as t holds
-at that level). A corner is out of reach if its theory or its first 16 replicates take longer
-than its seconds, or more memory than there is. It is out of reach without a trial if this would be
-so at the speed of the claim's other corners. Where theory or simulation says no number, it is
-broken. Strain is how
-far the worst estimate is from the middle of its region, in half widths: it is beyond an edge above
-1. Cheap corners come first. What was found is kept in a file, so that the command goes on where it
-stopped, and takes up what had less time.
+At a corner, two sizes, or ratios of sizes, are both at an end of the whole declared range
+(`hunt/corners.py`). At each corner the claim is judged separately, by its own rule and region.
+Replicates double until it is decided or half of the corner's seconds of processor time are used. A
+corner has the level 1e-3 / 10,000. So the probability that any corner of the table is REFUTED where
+its claim is true is at most 0.001 (for t rules, as far as t holds at that level). A corner is out
+of reach if its theory or its first 16 replicates take longer than its seconds, or more memory than
+there is. It is out of reach without a trial if the speed of the claim's other corners predicts so.
+A corner is broken if theory or simulation gives no number. Strain is the distance of the worst
+estimate from the middle of its region, in half widths: above 1 the estimate is beyond an edge.
+Cheap corners come first. A file keeps the results, so that the command continues after a stop, and
+tries corners again that had less time.
 """
 
 from __future__ import annotations
@@ -67,14 +66,14 @@ class Tried(msgspec.Struct, frozen=True):
     """Result at a corner.
 
     Attributes:
-        key: of the corner.
-        verdict: of the claim's rule there, or "OUT OF REACH" or "BROKEN".
-        strain: of the worst component: how far its estimate is from the middle of its region, in
-            half widths, or beyond the only edge; 0 if nothing is known.
-        found: the component, its estimate and interval, in words.
-        replicates: of a cell.
-        seconds: of processor time.
-        limit: that it could have had.
+        key: name of the corner under the present code.
+        verdict: verdict of the claim's rule, or "OUT OF REACH" or "BROKEN".
+        strain: distance of the worst component's estimate from the middle of its region, in half
+            widths, or beyond the only edge; 0 if unknown.
+        found: the worst component, its estimate and interval, in words.
+        replicates: number of replicates of a cell.
+        seconds: processor time used.
+        limit: processor time allowed, in seconds.
     """
 
     key: str
@@ -91,7 +90,7 @@ class Corner:
     """A claim at a corner of its regime.
 
     Attributes:
-        size: numbers that a replicate works through in the cell; 0 if the claim does not say.
+        size: number of values that a replicate computes in the cell; 0 if the claim does not say.
     """
 
     claim: Claim
@@ -100,7 +99,7 @@ class Corner:
 
     @property
     def key(self) -> str:
-        """Name the corner under the present code of claim, theory and simulation."""
+        """Name the corner, with a digest of the present code of claim, theory and simulation."""
         text = "\0".join((self.claim.id, self.point.id, _code(self.claim.module)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -119,7 +118,7 @@ def _graph() -> grimp.ImportGraph:
 
 
 def of(claim: Claim) -> list[Corner]:
-    """The corners of a claim that can be judged at a point."""
+    """Make the corners of a claim that can be judged at a point."""
     assert claim.regime is not None
     regime, size = claim.regime, claim.size
     points = corners(regime, lambda one: reachable(claim, one, cheap=False), Random(0))
@@ -127,12 +126,15 @@ def of(claim: Claim) -> list[Corner]:
 
 
 class OutOfReach(BaseException):
-    """Theory or simulation takes too long; not an error that either may catch."""
+    """Raised where theory or simulation takes too long; neither may catch it as an `Exception`."""
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raises: OutOfReach: what is done here takes more seconds of processor time."""
+    """Limit the processor time of a block of code.
+
+    Raises OutOfReach: the code takes more seconds.
+    """
 
     def end(*_: object) -> None:
         raise OutOfReach
@@ -147,10 +149,10 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def at(claim: Claim, point: Cell) -> Claim:
-    """Return the claim at one point, with the sizes inside an edge that support it.
+    """Return the claim at one point, with the test sizes just inside an edge that can support it.
 
     Raises:
-        ClaimError, ValueError: as of `alone`.
+        ClaimError, ValueError: as for `alone`.
     """
     one = alone(claim, point)
     return replace(one, cells={TIER: one.rule.completed(one.cells[TIER], one.predict)})
@@ -182,7 +184,7 @@ def judged(corner: Corner, seed: int, seconds: float) -> Tried:
 
 
 def _last_look(corner: Corner, seed: int, end: float) -> Look[Decision]:
-    """The look that decides, or the last look that begins within the processor time."""
+    """Return the look that decides, or the last look that begins within the processor time."""
     one = at(corner.claim, corner.point)
     room = max(1.0, AT_ONCE / max(corner.size, 1.0))
     block = min(FIRST, 2 ** int(math.log2(room)))
@@ -208,8 +210,7 @@ def _last_look(corner: Corner, seed: int, end: float) -> Look[Decision]:
 
 
 def strain(part: Component) -> float:
-    """Return an estimate's distance from the middle of its region, in half widths, or beyond its
-    edge."""
+    """Distance of an estimate from the middle of its region, in half widths, or beyond its edge."""
     low, high, estimate = part.region.low, part.region.high, part.estimate
     if math.isnan(estimate):
         return 0.0
@@ -219,13 +220,13 @@ def strain(part: Component) -> float:
 
 
 class Speeds:
-    """Seconds that a replicate takes, a number of its size, at the corners of each claim."""
+    """Seconds per replicate and unit of size, at the corners of each claim."""
 
     def __init__(self) -> None:
         self._each = defaultdict[str, list[float]](list)
 
     def learn(self, corner: Corner, found: Tried) -> None:
-        """Take note of a corner that was tried."""
+        """Record the speed of a corner that was tried."""
         if corner.size and found.replicates:
             each = found.seconds / found.replicates / corner.size
             self._each[corner.claim.id].append(each)
@@ -255,7 +256,7 @@ def row(claim: Claim, every: Sequence[Corner], kept: Mapping[str, Tried], speeds
 
 
 def document(rows: Iterable[str]) -> str:
-    """The page that is kept: what was done, and the table."""
+    """Write the page: the method, and the table."""
     head = (
         "# Claims at the corners of their regimes",
         "`python -m tests.calibration.corners --markdown FILE`",

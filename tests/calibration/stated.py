@@ -1,8 +1,8 @@
-"""Choose the claim that tries each stated error: a prediction's own claims, or one made for it.
+"""Choose the claim that tests each stated error: a prediction's own claims, or one made for it.
 
-A claim that predicts by a formula of the registry, and has a regime, tries the formula's error with
-what it simulates. Other claims predict by something made of a formula, or search no regime:
-`_by_other_claims` adds what they lack. The functions at the end simulate what no claim does.
+A claim with a regime that predicts by a registered formula tests the formula's error by its
+simulation. Other claims predict by a function of a formula, or search no regime: `_by_other_claims`
+adds the missing parts. The functions at the end are simulations that no claim has.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ same, or they do so below."""
 
 @dataclass(frozen=True)
 class Check:
-    """A stated error, and the claim whose evidence tries it.
+    """A stated error, and the claim whose evidence tests it.
 
     Attributes:
-        entry: the prediction that states it.
-        claim: what is simulated, predicted and judged, and the regime that points are drawn from.
-        case: its difference from the claim's other checks.
+        entry: the prediction that states the error.
+        claim: simulation, prediction and rule, and the regime from which points are drawn.
+        case: the check's difference from the claim's other checks.
     """
 
     entry: Prediction
@@ -73,7 +73,7 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The prediction and the claim."""
+        """Name of the prediction and the claim."""
         formula = f"{self.entry.module.removeprefix('theory.')}.{self.entry.name}"
         return f"`{formula}` by `{self.claim.id}`{self.case}"
 
@@ -84,9 +84,9 @@ class Check:
         return self.claim.regime
 
     def holds(self, point: rc.Cell) -> bool:
-        """Whether a point is cheap enough, states the error, and could break it.
+        """Whether a point is cheap enough, is in the error's regime, and could break the error.
 
-        Where a share is predicted to be near 0 or 1, hardly any theory could.
+        Where a share is predicted to be near 0 or 1, hardly any theory breaks its error.
         """
         stated, size = self.entry.regime, self.claim.size
         if not self.regime.admits(point):
@@ -108,16 +108,18 @@ class Check:
         return self.claim.predict(point)
 
     def stated(self, point: rc.Cell) -> rc.Region:
-        """The stated error as a region for the claim's rule, which may judge a difference."""
+        """Convert the stated error to a region of the claim's rule, even if this is on
+        differences.
+        """
         found = self.entry.region(point)
         if self.claim.rule.scale == "ratio" or found.low <= 0 <= found.high:
             return found
         return rc.Region.around(0.0, (found.high - 1) * float(self.predict(point)))
 
     def at(self, point: rc.Cell) -> rc.Claim:
-        """The claim at a point alone, with the stated error as its region.
+        """Make the claim at a single point, with the stated error as its region.
 
-        An error of a critical value, a whole number, is rounded outwards.
+        Edges of a critical value, which is a whole number, are rounded outwards.
         """
         rule, region = self.claim.rule, self.stated(point)
         assert isinstance(rule, rc.MeanRatio | rc.MeanDifference | rc.CriticalLocation)
@@ -133,7 +135,7 @@ class Check:
 
 
 def checks() -> Iterator[Check]:
-    """Every check: first by claims that predict by a formula, then by others."""
+    """List every check: first by claims that predict by a formula, then by others."""
     for one in (*imported().values(), *OWN):
         entry, left = one.entry, one.regime is None or one.exploratory or one.id in ELSEWHERE
         if left or not isinstance(one.rule, rc.MeanRatio | rc.MeanDifference | rc.CriticalLocation):
@@ -146,7 +148,7 @@ def checks() -> Iterator[Check]:
 def _by(
     law: Law, claim: str | rc.Claim, *, regime: rc.Regime | None = None, **changes: Any
 ) -> Check:
-    """Make a row: a formula, a claim, and what differs: regime, its fields, values held fixed."""
+    """Make a row: a formula, a claim, and the changes: regime, fields of it, fixed values."""
     one = imported()[claim] if isinstance(claim, str) else claim
     entry, where = registered(law), regime or one.regime
     assert entry is not None
@@ -167,8 +169,9 @@ CENTRED: dict[str, Any] = {"centred": (False, True)}
 
 
 def _by_other_claims() -> Iterator[Check]:
-    """Yield checks by claims that predict by something made of a formula, or have no regime to
-    search."""
+    """Yield checks by claims that predict by a function of a formula, or have no regime to
+    search.
+    """
     yield _by(noise.variance, "A.noise-total")
     for term in noise.TERMS:
         law = getattr(noise_terms, noise_decomposition.PIECES[term])
@@ -240,7 +243,7 @@ def _by_other_claims() -> Iterator[Check]:
 
 
 def _at_first(rate: Law) -> rc.Regime:
-    """Times so short that the integrator's error counts as exact."""
+    """Times at which the integrator's error is small enough to count as exact."""
     return sequential.EARLY.searched(
         holds=lambda c: 0.1 <= rate(sequential.Sizes.of(c)) * c["duration"] <= 0.5,
         duration=rc.log_range(0.25, 1024),
@@ -248,13 +251,13 @@ def _at_first(rate: Law) -> rc.Regime:
 
 
 def _on_curve(cell: rc.Cell) -> bool:
-    """Whether a time is from a tenth to one and a half of the subjects' half time."""
+    """Whether a time is from 0.1 to 1.5 of the subjects' half time."""
     half = sequential.half_time(sequential.Sizes.of(cell), "subject", scale=sequential.START)
     return 0.1 <= cell.number("time") / half <= 1.5
 
 
 def _made(name: str, predict: Predict, rule: Rule, **more: Any) -> Callable[[Observe], rc.Claim]:
-    """A claim of no paper, whose replicates try a formula."""
+    """Make a claim without a paper, whose replicates test a formula."""
     return rc.claim(name, name, predict=predict, cells=(), rule=rule, **more)
 
 
@@ -267,14 +270,14 @@ def full_theory(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @_made("sum of the unseen", rc.on(zipf.unseen_mass), EXACTLY, replicates=1)
 def unseen(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The closed form equals the sum over tokens, none of which is ever seen beyond a million."""
+    """The closed form equals the sum over tokens, where no token beyond a million is ever seen."""
     share = measured_zipf.frequencies(2**20, cell["alpha"])
     mass = share @ (1 - share) ** cell["samples"] + 1 - share.sum()
     return torch.full((block.replicates,), mass, dtype=block.dtype)
 
 
 def _scores(cell: rc.Cell, block: rc.Block) -> Scores:
-    """Scores of tokens and trigger through a random layer, with either kind of residuals."""
+    """Scores of tokens and trigger through a random layer, for both kinds of residuals."""
     batch, layer = block.draw(three_steps.draw, cell.without("centred"))
     return three_steps.token_scores(batch, layer, centred=cell["centred"])
 

@@ -1,17 +1,17 @@
 """Whether predictions keep the errors that they state, at random points of their regimes.
 
-A check holds a prediction to the error that it states, by the evidence of a claim. At each of 40
-points the claim is judged alone, by its own rule and looks, with the stated error as its region. It
-ends when it is decided, its looks are used up, or it has taken a second. Points are drawn from the
-claim's regime where the prediction states its error, uniformly in the logarithm of each size, up to
-the cost that the regime allows. A share is predicted to be 0.05 to 0.95. Intervals hold jointly: a
-point has the level 1e-3 / (40 points x 100 slots for checks), so with a probability of at most
-0.001 some point is shown to break an error that it keeps. "Shown at 30 of 40": at 30 points the
-claim is SUPPORTED with the stated error as its region; at the others neither the replicates nor a
-second decided. Where a critical value is predicted, the rate of success is simulated at both edges
-of the stated error, rounded outwards to whole numbers. The interval is for the critical value. For
-what is exact, it says what would have been noticed. The worst point is the one whose estimate is
-the largest share of what is stated there. `--looks` limits the looks.
+A check compares a prediction's error with the stated error, on the evidence of a claim. At each of
+40 points the claim is judged separately, by its own rule and looks, with the stated error as its
+region. It ends when it is decided, its looks are used up, or a second has passed. Points are drawn
+from the claim's regime where the prediction states its error, uniformly in the logarithm of each
+size, up to the cost that the regime allows. Only points with a predicted share of 0.05 to 0.95
+count. Intervals hold jointly: a point has the level 1e-3 / (40 points x 100 slots for checks), so
+the probability is at most 0.001 that any point that keeps its error is shown to break it. "Shown at
+30 of 40": at 30 points the claim is SUPPORTED with the stated error as its region; at the others
+neither the replicates nor a second sufficed. For a critical value, the rate of success is simulated
+at both edges of the stated error, rounded outwards to whole numbers. The interval is for the
+critical value. For an exact formula, the interval shows the error that would have been noticed. At
+the worst point the estimate is the largest share of the stated error. `--looks` limits the looks.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Point:
-    """A point, the error that is stated there, and the claim's component: estimate and interval."""
+    """A point, the error stated there, and the claim's component: estimate and interval."""
 
     cell: Cell
     stated: float
@@ -56,12 +56,12 @@ class Point:
 
     @property
     def centre(self) -> float:
-        """The estimate if the prediction were right."""
+        """Estimate for a right prediction."""
         return float(self.found.scale == "ratio")
 
     @property
     def strain(self) -> tuple[bool, float]:
-        """Return how near the estimate is to failing; above 1 it is beyond the stated error."""
+        """Estimate's distance from ``centre`` over the stated error; above 1 it is beyond."""
         if math.isnan(self.found.estimate):  # both sizes are on one side so far: nothing is known
             return False, 0.0
         region, off = self.found.region, self.found.estimate - self.centre
@@ -70,9 +70,9 @@ class Point:
 
 
 def row(check: Check, *, seed: int, points: int = POINTS, most: int = 99) -> str:
-    """Try one stated error at so many points, with so many looks at most.
+    """Test a stated error at ``points`` points, with at most so many looks.
 
-    Check, stated error, regime, worst point, what was found there, verdict, core seconds.
+    The row has check, stated error, regime, worst point, discrepancy there, verdict, core seconds.
     """
     start = time.process_time()
     tried = [judged(check, cell, seed, most) for cell in drawn(check, seed, points)]
@@ -96,10 +96,10 @@ def row(check: Check, *, seed: int, points: int = POINTS, most: int = 99) -> str
 
 
 def drawn(check: Check, seed: int, points: int) -> tuple[Cell, ...]:
-    """Random points at which an error is stated, by a stream named after it and the seed.
+    """Draw random points at which an error is stated, from a stream named after it and the seed.
 
     Raises:
-        RuntimeError: next to none of the box belongs to them.
+        RuntimeError: almost no point of the box is in the regime.
     """
     stated = (check.name, check.regime.text, *map(str, check.entry.errors))
     words = np.frombuffer(hashlib.sha256("\0".join(stated).encode()).digest(), dtype="<u4")
@@ -127,7 +127,7 @@ def _value(values: Values, rng: np.random.Generator) -> float | int | str | bool
 
 
 def judged(check: Check, cell: Cell, seed: int, most: int) -> Point:
-    """A point, judged after each look until it is decided."""
+    """Judge a point after each look until it is decided."""
     one = check.at(cell)
     steps = one.steps(TIER)[:most]
     level = one.rule.alpha_of_look(ALPHA, len(steps))
@@ -148,18 +148,18 @@ def judged(check: Check, cell: Cell, seed: int, most: int) -> Point:
 
 
 def row_of(name: str, *, seed: int, most: int) -> str:
-    """Try the check of this name, in a worker."""
+    """Run the check of this name, in a worker."""
     return row(next(c for c in checks() if c.name == name), seed=seed, most=most)
 
 
 def rows_in(text: str) -> dict[str, str]:
-    """The rows of a table written before, by check."""
+    """Rows of an earlier table, by check."""
     lines = (line for line in text.splitlines() if line.startswith("| `"))
     return {line.split(" | ")[0].removeprefix("| "): line for line in lines}
 
 
 def document(rows: Iterable[str], seed: int) -> str:
-    """The page that is kept: what was done, and the table."""
+    """Write the page: the method, and the table."""
     lines, (_, _, told) = sorted(rows), str(__doc__).partition("\n\n")
     minutes = sum(float(line.split("|")[-2]) for line in lines) / 60
     fails = sum("FAILS" in line for line in lines)

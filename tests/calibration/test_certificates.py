@@ -50,7 +50,7 @@ def test_tilting_agrees_with_counting_misses(world: str, count: int) -> None:
 
 
 def test_a_function_of_means_is_worked_out_again_in_every_sample() -> None:
-    """Counted in 200,000 samples: 1.38e-3. In pseudo-values drawn as they stand: 2.9e-4."""
+    """A count in 200,000 samples gives 1.38e-3, fixed pseudo-values drawn again give 2.9e-4."""
     rng, count, level = np.random.default_rng(0), 64, 1e-4
     evidence = [Sample(Cell(dim=2), {"value": rng.exponential(size=4096)})]
     rule = Functional(Region(-0.1, 0.1), formula="value**2")
@@ -150,7 +150,7 @@ def test_certificates_keep_every_claim_within_its_alpha_and_all_within_the_budge
 
 @pytest.mark.thorough
 def test_t_claims_of_the_smoke_tier_keep_their_promise_too(tmp_path: Path) -> None:
-    """Data sets have their full size: the few values of a run that stopped early are too few."""
+    """Data sets have their full size, because a run that stopped early has too few values."""
     settings = Settings(tier="smoke", seed=SEED)
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         for claim in imported().values():

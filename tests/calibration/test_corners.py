@@ -30,7 +30,7 @@ CELLS = {"standard": rc.grid(dim=16, length=8)}
     predict=lambda cell: cell.number("dim"),
 )
 def mean(cell: rc.Cell, block: rc.Block) -> np.ndarray:
-    """The mean is the dimension, except if that is largest and sequences are shortest."""
+    """The mean is the dimension, except at the largest dimension and shortest sequences."""
     wrong = cell["dim"] == LARGEST and cell["length"] == 4
     factor = 1.5 if wrong else 1.0
     return np.array([rng.normal(factor * cell["dim"], 0.2 * cell["dim"]) for rng in block.rngs])

@@ -150,7 +150,7 @@ SHARES = rc.ProportionDifference
     rule=rc.ProportionDifference(rc.Region(-0.1, 0.1)),
 )
 def coins(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A coin that succeeds at the cell's rate, and fails at it below 100 samples."""
+    """A coin that succeeds at the cell's rate or, below 100 samples, fails at this rate."""
     rate = cell["rate"] if cell.get("samples", 100) >= 100 else 1 - cell["rate"]
     return torch.tensor([float(rng.random() < rate) for rng in block.rngs])
 

@@ -1,4 +1,4 @@
-"""A small suite of claims in a folder of its own, run by a pytest of its own."""
+"""A small suite of claims in its own folder, run by a separate pytest."""
 
 import itertools
 import json
@@ -94,7 +94,7 @@ LEDGER = ".recall-claims/ledger.sqlite"
 
 
 def edited(text: str, *edits: tuple[str, str]) -> str:
-    """The text with old text replaced by new."""
+    """Replace old text by new."""
     for old, new in edits:
         assert old in text
         text = text.replace(old, new)
@@ -102,7 +102,7 @@ def edited(text: str, *edits: tuple[str, str]) -> str:
 
 
 def written(name: str = "one", *edits: tuple[str, str], pause: float = 0.0) -> str:
-    """A claim of this name, edited."""
+    """Write a claim of this name, with edits."""
     return edited(CLAIM.format(name=name, pause=pause), *edits)
 
 
@@ -115,25 +115,25 @@ def until(holds: Callable[[], bool], seconds: float = 240) -> bool:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Environment of another process, without the variables that an outer pytest set."""
+    """Environment for another process, without the variables of an outer pytest."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
     return {**inherited, "PYTHONPATH": LIBRARY, "COLUMNS": "200", **more}
 
 
 def judged(folder: Path, *arguments: str) -> Result:
-    """Run pytest in a folder, in a process of its own that simulates all blocks itself."""
+    """Run pytest in a folder, in a separate process that simulates all blocks itself."""
     return run_pytest(folder, (*arguments, "--executor", "serial"), environment())
 
 
 def reported(folder: Path) -> dict[str, Any]:
-    """The report that was written to a folder."""
+    """Read the report in a folder."""
     found: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     return found
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A folder with claims in it."""
+    """A folder with claims."""
 
     folder: Path
     file: str
@@ -151,9 +151,9 @@ class Suite:
         os.utime(path, (next(NUMBERS), next(NUMBERS)))
 
     def run(self, *options: str, status: int | None = 0) -> Result:
-        """Run it in this process, to avoid starting torch; with `-n` in another process.
+        """Run the suite in this process, to avoid starting torch; with `-n` in another process.
 
-        Unless it is None, the exit status has to be this one.
+        The exit status has to be ``status``, unless this is None.
         """
         if "-n" in options:
             return self.run_apart(*options, status=status)
@@ -162,42 +162,42 @@ class Suite:
         return result
 
     def main(self, *arguments: str) -> Result:
-        """Run pytest with these arguments alone, in this process."""
+        """Run pytest with only these arguments, in this process."""
         self.capture.readouterr()
         ended = pytest.main([*OUTER, *arguments])
         captured = self.capture.readouterr()
         return Result(int(ended), captured.out + captured.err)
 
     def arguments(self, *options: str) -> list[str]:
-        """Arguments of a run, serial unless options differ: workers have to load torch."""
+        """Arguments of a run, which is serial by default, because workers have to load torch."""
         chosen = {"--executor", "-n"}.intersection(options)
         return [self.file, *(() if chosen else ("--executor", "serial")), *options]
 
     def command(self, *options: str) -> list[str]:
-        """The command line that runs the suite."""
+        """Command line that runs the suite."""
         return [sys.executable, "-m", "pytest", *HOOKS, self.file, *options]
 
     def run_apart(self, *options: str, status: int | None = 0) -> Result:
-        """Run it in another process, which knows no earlier file and may start more processes."""
+        """Run the suite in another process, without loaded modules; it may start more processes."""
         arguments = (*HOOKS, *self.arguments(*options))
         result = run_pytest(self.folder, arguments, environment())
         assert status in (None, result.status), result.text
         return result
 
     def report(self, folder: str = "reports/latest") -> dict[str, Any]:
-        """The report that was written."""
+        """Read the report of the last run."""
         return reported(self.folder / folder)
 
     def claims(self, folder: str = "reports/latest") -> dict[str, dict[str, Any]]:
-        """The claims of the report by id."""
+        """Claims of the report, by id."""
         return {claim["id"]: claim for claim in self.report(folder)["claims"]}
 
     def states(self) -> dict[str, str]:
-        """The states of all claims by id."""
+        """States of all claims, by id."""
         return {name: claim["state"] for name, claim in self.claims().items()}
 
     def figures(self, folder: str = "reports/latest") -> dict[str, Any]:
-        """The claims of the report by id, without what depends on clock and ledger."""
+        """Claims of the report, by id, without fields that depend on clock and ledger."""
         return {
             name: {k: v for k, v in claim.items() if k not in ("seconds", "blocks")}
             for name, claim in self.claims(folder).items()
@@ -224,7 +224,7 @@ class Suite:
 def suite(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Suite:
-    """An empty folder, made the current one."""
+    """Make an empty folder the working directory."""
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (tmp_path / "paper.toml").write_text(PAPER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

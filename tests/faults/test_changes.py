@@ -1,6 +1,6 @@
-"""Test what `.github/workflows/claims.yml` says of a change, and its rights.
+"""Test the report of `.github/workflows/claims.yml` on a change, and the workflow's rights.
 
-Its steps run on a small repository with a suite of its own, whose main branch has run before.
+The workflow's steps run on a small repository with its own suite, whose main branch has run before.
 """
 
 import os
@@ -58,14 +58,14 @@ tiny.values = lambda rngs, scale: 1.3 * honest(rngs, scale)
 
 
 def steps() -> list[dict[str, Any]]:
-    """The steps of the workflow's one job."""
+    """Steps of the workflow's only job."""
     [job] = yaml.safe_load(FLOW.read_text(encoding="utf-8"))["jobs"].values()
     found: list[dict[str, Any]] = job["steps"]
     return found
 
 
 def judged(folder: Path, event: str, scratch: Path) -> tuple[bool, str]:
-    """Whether the workflow is green on the checkout in a folder, and its summary."""
+    """Run the workflow on the checkout in a folder; return whether it is green, and its summary."""
     scratch.mkdir(exist_ok=True)
     summary = scratch / "summary"
     summary.write_text("")
@@ -88,7 +88,7 @@ def judged(folder: Path, event: str, scratch: Path) -> tuple[bool, str]:
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The suite, with the ledger and record that its main branch saved."""
+    """Repository of the suite, with the ledger and record that its main branch saved."""
     folder, scratch = tmp_path_factory.mktemp("origin"), tmp_path_factory.mktemp("scratch")
     saved(folder, SUITE)
     saved(folder, {"README.md": "Claims.\n"})
@@ -101,7 +101,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def pull(origin: Path, tmp_path: Path) -> Path:
-    """A checkout of it with the cache of its main branch."""
+    """Checkout of this repository with the cache of its main branch."""
     git(tmp_path, "clone", "--quiet", str(origin), "pull")
     shutil.copytree(origin / ".recall-claims", tmp_path / "pull" / ".recall-claims")
     return tmp_path / "pull"

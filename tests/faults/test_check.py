@@ -1,4 +1,4 @@
-"""`python -m recall_claims check`: what is forged in record or ledger is found and named."""
+"""`python -m recall_claims check` finds and names forgeries in record or ledger."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILE = "test_tiny_checked.py"
 
 @dataclass(frozen=True)
 class Run:
-    """A record in plain types and a ledger, to be changed."""
+    """A record in plain types, and a ledger, for changes."""
 
     record: dict[str, Any]
     ledger: sqlite3.Connection
@@ -49,14 +49,14 @@ class Run:
         return unpack(*row)
 
     def put(self, number: int, values: Values) -> None:
-        """Give a block of tiny.two other observations, with the checksum that fits."""
+        """Give a block of tiny.two other observations, with a matching checksum."""
         sql = "UPDATE blocks SET payload = ?, checksum = ? WHERE claim = 'tiny.two' "
         self.ledger.execute(sql + "AND cell = 'scale=1.0' AND block = ?", (*pack(values), number))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A suite of four claims, of which a hunt refutes one, with its record and its ledger."""
+    """A suite of four claims, one of them refuted by a hunt, with its record and its ledger."""
     folder = tmp_path_factory.mktemp("checked")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (folder / "claims").mkdir()
@@ -77,7 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def run(folder: Path, tmp_path: Path) -> Iterator[Run]:
-    """The run of the suite, whose ledger is a copy."""
+    """Run of the suite, with a copy of the ledger."""
     shutil.copy(folder / LEDGER, tmp_path / "ledger")
     with closing(sqlite3.connect(tmp_path / "ledger", isolation_level=None)) as database:
         yield Run(reported(folder / "reports/latest"), database)
@@ -91,7 +91,7 @@ def check(run: Run, folder: Path, *options: str) -> int:
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
-    """Return the contents of a folder's files, except compiled code, which any import may leave."""
+    """Contents of a folder's files, except compiled code, which any import may write."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     return {path: path.read_bytes() for path in files}
 
@@ -129,14 +129,14 @@ Edit = str | Callable[[Run], object]
 
 
 def changed_figure(run: Run) -> None:
-    """One figure is off by a thousandth: too little for any verdict to notice."""
+    """Change a figure by a thousandth, too little for any verdict."""
     values = run.block(3)
     values["value"][2] *= 1.001
     run.put(3, values)
 
 
 def other_blocks(run: Run) -> None:
-    """One block of another cell, scaled to look like one of this; and a copy of the next."""
+    """Put in a block of another cell, scaled to look right, and a copy of the next block."""
     values = run.block(0)
     run.put(0, values | {"value": run.block(0, "scale=2.0")["value"] / 2})
     run.put(1, run.block(2))
@@ -149,7 +149,7 @@ def another_control(run: Run) -> None:
 
 
 def another_hunt(run: Run) -> None:
-    """A violation that no hunt has confirmed, of a claim that its hunt would refute."""
+    """Add a violation that no hunt has confirmed, to a claim that its hunt would refute."""
     told = dict(run.entry("mean")["hunt"], points=[])
     run.entry().update(hunt=told, verdict="REFUTED", outcome="failed")
 
@@ -358,7 +358,7 @@ def test_files_that_are_too_large_or_not_there_are_refused(
 
 
 def test_a_run_that_goes_on_can_be_checked(run: Run, tmp_path: Path) -> None:
-    """Its ledger has a log ahead of the file."""
+    """The ledger of such a run has a write-ahead log."""
     run.ledger.execute("INSERT INTO codes VALUES ('newest', '{}')")
     assert (tmp_path / "ledger-wal").stat().st_size
     (tmp_path / "report.json").write_text(json.dumps(run.record), encoding="utf-8")

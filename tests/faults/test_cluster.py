@@ -1,4 +1,4 @@
-"""Blocks on a dask cluster: the figures of a serial run, whatever dies."""
+"""Blocks on a dask cluster have the figures of a serial run, even if processes die."""
 
 import os
 import re
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("sockets_freed")
 
 
 def started(*, processes: bool = True) -> LocalCluster:
-    """A scheduler and two workers of one thread."""
+    """Start a scheduler and two workers of one thread each."""
     return LocalCluster(
         n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None
     )
@@ -43,7 +43,7 @@ def kill_one(workers: LocalCluster) -> None:
 
 
 def come_and_go(workers: LocalCluster) -> None:
-    """Eight workers of one thread, then three."""
+    """Start eight workers of one thread each, then keep three."""
     workers.scale(8)
     until(lambda: len(workers.scheduler_info["workers"]) == 8)
     workers.scale(3)
@@ -80,7 +80,7 @@ def test_workers_that_die_come_or_go_change_nothing(
 def test_a_cluster_of_tls_takes_those_who_have_its_certificate(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `.github/docs/cluster.md` has it."""
+    """The commands are from `.github/docs/cluster.md`."""
     made = r"openssl (req .* -keyout cluster.pem -out cluster.pem)\)"
     [command] = re.findall(made, (REPOSITORY / ".github/docs/cluster.md").read_text("utf-8"))
     if shutil.which("openssl") is None:
@@ -104,7 +104,7 @@ def test_a_cluster_of_tls_takes_those_who_have_its_certificate(
 
 
 def test_no_scheduler_is_one_clear_error(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine that runs cuda blocks needs cuda; the machine that asks for them does not."""
+    """The machine that runs cuda blocks needs cuda; the machine that sends them does not."""
     monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.5)
     suite.write("one", "two", "three")
     with closing(socket.create_server(("127.0.0.1", 0))) as closed_soon:
@@ -132,5 +132,5 @@ def test_no_workers_is_one_clear_error(suite: Suite, monkeypatch: pytest.MonkeyP
 
 
 def places(suite: Suite, ledger: str) -> list[tuple[str, str, int]]:
-    """Claim, cell and index of the blocks that a ledger keeps."""
+    """Claim, cell and index of the blocks in a ledger."""
     return sorted(suite.ask("SELECT claim, cell, block FROM blocks", ledger))

@@ -1,4 +1,4 @@
-"""Observations are written as a table, and cells that are in no grid can be looked at."""
+"""Observations are written as a table, also for cells outside every grid."""
 
 import csv
 from pathlib import Path

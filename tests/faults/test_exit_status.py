@@ -1,7 +1,7 @@
-"""The exit status says how a run ended, and each failed claim why.
+"""The exit status says how a run ended, and each failed claim says why it failed.
 
-`options.md` and `pytest claims/ --help` have the list.
-What can be wrong with a claim is in `tests/unit/library/test_run.py`.
+`options.md` and `pytest claims/ --help` have the list. `tests/unit/library/test_run.py` has the
+errors that a claim can have.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.faults.conftest import HEAD, HOOKS, Suite, edited, judged, written
 
 @pytest.mark.parametrize("option", VALUED)
 def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
-    """The value that argparse makes of them: an empty list, or from Python 3.13 on the text."""
+    """For two dashes argparse gives an empty list or, from Python 3.13 on, the text."""
     suite.write("one")
     result = suite.run(f"{option}=--", status=None)
     assert result.status in (4, 1), result.text
@@ -171,7 +171,7 @@ def drawn(rngs, *, device, dtype):
     "executor", ["serial", pytest.param("processes:1", marks=pytest.mark.thorough)]
 )
 def test_a_claim_that_cannot_be_judged_says_why_and_others_are(suite: Suite, executor: str) -> None:
-    """A dry run says it too; collection predicts nothing."""
+    """A dry run says why as well; collection predicts nothing."""
     predicted = ("predict=predict,", "predict=lambda cell: touched() or predict(cell),")
     later = written("later", (CELLS, CELLS.replace("=", "=lambda: ", 1)), predicted)
     ran = ("    time.sleep(0.0)\n", '    Path(".ran").touch()\n')
@@ -231,7 +231,7 @@ def test_a_simulation_that_reaches_theory_is_refused_in_any_repository(
 
 
 def test_numbers_of_numpy_in_a_rule_of_ones_own(suite: Suite) -> None:
-    """An author's rule may name components by whatever numbers it has."""
+    """An author's rule may name components by numbers of any type."""
     rule = """
 from dataclasses import replace
 
@@ -306,7 +306,7 @@ ORDER = ["theorem", "data", "off by", "notices", "error", "controls", "replay"]
 
 
 def test_a_claim_that_fails_says_why(suite: Suite) -> None:
-    """Lines come in this order; `tests/reports/__snapshots__` has what each says of any claim."""
+    """Lines come in this order; `tests/reports/__snapshots__` has the lines of all claims."""
     noises = {"refuted": "2.2 * SCALE, 0.1", "undecided": "SCALE, 1.0", "stands": "2 * SCALE, 0.1"}
     changed = {n: f"rng.normal({noise})" for n, noise in noises.items()}
     changed = {n: text.replace("SCALE", 'cell["scale"]') for n, text in changed.items()}

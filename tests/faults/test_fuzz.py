@@ -1,4 +1,4 @@
-"""Randomly spoilt records and ledgers give a clear error, or a report and the same figures."""
+"""Randomly damaged records and ledgers give a clear error, or a report and the same figures."""
 
 import hashlib
 import io
@@ -67,7 +67,7 @@ def test_no_text_becomes_markup(examples: int) -> None:
 
 @pytest.mark.parametrize("examples", MANY)
 def test_a_changed_record_is_refused_or_reported(examples: int) -> None:
-    """One value is replaced by another, anywhere."""
+    """Another value replaces one value, anywhere in the record."""
     report = sample.record()
     for claim in report.claims:
         claim.plot, claim.cells = None, claim.cells[:1]
@@ -115,7 +115,7 @@ def result(key: BlockKey) -> BlockResult:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger that has rows of blocks, sets and hunts."""
+    """A ledger with rows of blocks, sets and hunts."""
     path = tmp_path_factory.mktemp("whole") / "ledger"
     with Ledger(path) as ledger:
         for key in KEYS:
@@ -129,7 +129,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def columns(path: Path) -> list[tuple[str, str]]:
-    """Each table of a database with each of its columns."""
+    """All pairs of a table of a database and one of its columns."""
     with closing(sqlite3.connect(path)) as database:
         return database.execute(
             "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
@@ -146,7 +146,7 @@ def edited(path: Path, place: int, value: object) -> None:
 
 
 def forged(path: Path, at: int, size: int, other: bytes) -> None:
-    """Put other bytes into payloads, with the checksum that belongs to them."""
+    """Put other bytes into payloads, with matching checksums."""
     with closing(sqlite3.connect(path)) as database, database:
         for key, old in database.execute("SELECT key, payload FROM blocks").fetchall():
             new = old[:at] + other + old[at + size :]

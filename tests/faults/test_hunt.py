@@ -1,4 +1,4 @@
-"""`--hunt` from the command line: what it finds, says, keeps and refuses."""
+"""`--hunt` from the command line: its findings, messages, records and refusals."""
 
 import shlex
 
@@ -11,7 +11,7 @@ LENGTHS = "log_range(2, 64)"
 
 
 def text(longest: int) -> str:
-    """A claim whose mean is twice what it should be at lengths beyond `longest`."""
+    """Write a claim whose mean is twice the predicted one at lengths beyond `longest`."""
     ranges = f'{{"scale": log_range(1, 64), "length": {LENGTHS}}}'
     return HEAD.replace("Region, ", "Region, Regime, log_range, ") + written(
         "mean",

@@ -1,4 +1,4 @@
-"""An unusable ledger gives one clear error; in a usable ledger, a bad block is named."""
+"""An unusable ledger gives one clear error; in a usable ledger, a run names a bad block."""
 
 import shutil
 import sqlite3
@@ -65,7 +65,7 @@ def test_unusable_ledger(suite: Suite, used: bool, damage: Damage, cause: str) -
 def test_an_sqlite_without_strict_tables_is_named_at_the_start(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As with the Python 3.11 of RHEL 9."""
+    """Python 3.11 of RHEL 9 has such an SQLite."""
     suite.write("one")
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
     monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
@@ -76,7 +76,7 @@ def test_an_sqlite_without_strict_tables_is_named_at_the_start(
 def test_where_other_machines_may_write_a_ledger_it_has_no_log_ahead(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SQLite's log needs memory that all who have the file open share."""
+    """SQLite's log needs memory that all processes with the file open share."""
     suite.write("one")
     suite.run("--ledger", "old")
     (suite.folder / "mounts").write_text(f"/dev/sda / ext4 rw\nhost:/x {suite.folder} nfs4 rw\n")
@@ -128,7 +128,7 @@ def test_a_block_that_is_no_evidence_is_named_and_drawn_again(suite: Suite) -> N
 def test_a_worker_that_lies_is_named_and_changes_nothing(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody's own executor, with the results of a broken machine."""
+    """The executor is a user's own, with the results of a broken machine."""
     suite.write("one")
     monkeypatch.syspath_prepend(suite.folder)
     (suite.folder / "lying.py").write_text(LYING, encoding="utf-8")

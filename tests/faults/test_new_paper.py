@@ -1,4 +1,4 @@
-"""A paper of one's own: what `python -m recall_claims new` writes runs, and is guarded too."""
+"""A user's paper: the files that `python -m recall_claims new` writes run, and are guarded too."""
 
 import importlib.util
 from importlib.metadata import version

@@ -1,6 +1,7 @@
-"""Guarantees for any executor: no record is lost and the figures are the same.
+"""Guarantees for every executor: no record is lost, and the figures are the same.
 
-A run that is killed, or whose disk is full, goes on from the ledger; an edit draws fresh evidence.
+A run that was killed, or whose disk was full, continues from the ledger; an edit draws fresh
+evidence.
 """
 
 import json
@@ -25,7 +26,7 @@ NAMES = ("one", "two", "three", "four", "five")
 
 
 def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
-    """Each test case of `--junitxml FILE` carries them."""
+    """Each test case of `--junitxml FILE` has the figures."""
     on_gpu = written("gpu", ("cells=grid", "needs='cuda',\n    cells=grid"))
     suite.write_text(HEAD + "".join(map(written, NAMES)) + on_gpu)
     for name, options in WAYS.items():
@@ -39,7 +40,7 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
 
 
 def told_of_each_test_case(claims: dict[str, dict[str, Any]]) -> None:
-    """Their properties in `junit.xml`."""
+    """Properties of each test case in `junit.xml`."""
     cases = {c.get("name"): c for c in ElementTree.parse("results/junit.xml").iter("testcase")}
     found = {
         name: {p.get("name"): p.get("value") for p in case.iter("property")}
@@ -159,7 +160,7 @@ def test_a_block_that_dies_with_its_worker_is_taken_up_by_another(suite: Suite) 
 
 
 def _alone(group: int) -> bool:
-    """Whether no process of a group is left."""
+    """Whether no process of a group still runs."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -169,7 +170,7 @@ def _alone(group: int) -> bool:
 
 @pytest.fixture
 def small_disk(suite: Suite) -> Iterator[Path]:
-    """A file system of 256 KiB."""
+    """Mount a file system of 256 KiB."""
     disk = suite.folder / "disk"
     disk.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)]
@@ -228,7 +229,7 @@ def pytest_runtest_call(item):
 
 
 def test_a_claim_that_another_plugin_runs_again_is_one_claim(suite: Suite) -> None:
-    """As pytest-rerunfailures does."""
+    """pytest-rerunfailures is such a plugin."""
     suite.write("one", "two")
     (suite.folder / "conftest.py").write_text(AGAIN, encoding="utf-8")
     suite.run_apart()
@@ -237,7 +238,7 @@ def test_a_claim_that_another_plugin_runs_again_is_one_claim(suite: Suite) -> No
 
 @pytest.mark.parametrize("way", ["serial", "processes"])
 def test_a_claim_that_another_plugin_cuts_short_is_an_error(suite: Suite, way: str) -> None:
-    """As pytest-timeout does."""
+    """pytest-timeout is such a plugin."""
     suite.write_text(HEAD + written("long", pause=1) + written("short"))
     (suite.folder / "conftest.py").write_text(TOO_LONG, encoding="utf-8")
     result = suite.run_apart(*WAYS[way], status=1)

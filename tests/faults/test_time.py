@@ -1,7 +1,8 @@
-"""Duration of a run: its forecast and display, and `--time-limit`, which cuts it.
+"""Duration of a run: forecast, display, and `--time-limit`, which stops the run.
 
-Blocks that would end too late do not begin, and the next run goes on; no clock misleads a run. What
-a run calls grows with its claims and no faster: counted, for seconds are not the same.
+Blocks that would end too late do not begin, and the next run continues; no clock misleads a run.
+The number of calls in a run grows no faster than its claims. Calls are counted, because seconds
+vary.
 """
 
 import cProfile
@@ -165,7 +166,7 @@ def slices_come_to_one_run(suite: Suite, way: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("way", TRIED)
 def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
-    """No grid is worked out either."""
+    """No grid is computed either."""
     grid = "grid(scale=(1.0, 2.0, 5.0))"
     later = f'cells=lambda: Path(".worked_out").touch() or {grid}'
     suite.write_text(HEAD + written("one", (f"cells={grid}", later)) + written("two"))
@@ -231,7 +232,7 @@ def test_calls_of_a_run_are_linear_in_its_claims(suite: Suite, options: tuple[st
 def test_claims_of_a_tier_that_the_baseline_lacks_go_by_their_longest_chain_of_blocks(
     known: dict[str, float], works: list[float]
 ) -> None:
-    """Else the longest would come first, and the first verdict of the smoke tier late."""
+    """Otherwise the longest claim would be first, and the smoke tier's first verdict late."""
     session = Mock(settings=Settings(tier="smoke"))
     session.forecast.ahead.return_value = known
     session.costs.path.side_effect = [7.0, 2.0]

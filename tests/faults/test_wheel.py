@@ -1,4 +1,4 @@
-"""The wheel holds the library alone, and works next to packages of the suite's names."""
+"""The wheel contains only the library, and works next to packages with the suite's names."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ def apart(folder: Path, *command: str, path: Path | None = None) -> Result:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built offline, from a copy, since a build writes into the sources."""
+    """Build the wheel offline, from a copy, because a build writes into the sources."""
     folder = tmp_path_factory.mktemp("wheel")
     left_out = shutil.ignore_patterns("__pycache__", "*.egg-info", "latest")
     for name in ("claims", "reports"):
@@ -50,14 +50,14 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
 
 
 def test_the_index_takes_its_metadata(wheel: Path) -> None:
-    """Run the check of the release workflow, if it is installed."""
+    """Run the release workflow's check, if it is installed."""
     pytest.importorskip("twine")
     checked = apart(wheel.parent, sys.executable, "-m", "twine", "check", "--strict", wheel.name)
     assert checked.status == 0, checked.text
 
 
 def test_a_repository_with_packages_of_the_suites_names(wheel: Path, tmp_path: Path) -> None:
-    """The walk-through of `.github/docs/new-paper.md`, twice, on the wheel."""
+    """The test follows `.github/docs/new-paper.md` twice, on the wheel."""
     library, folder = tmp_path / "library", tmp_path / "stranger"
     installed = apart(tmp_path, *PIP, "install", "--no-deps", "--target", str(library), str(wheel))
     assert installed.status == 0, installed.text

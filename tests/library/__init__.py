@@ -1,1 +1,1 @@
-"""The library in the hands of a stranger."""
+"""The library as a stranger uses it."""

@@ -1,3 +1,3 @@
-"""The zoo is a repository of its own, which tests run in processes of their own."""
+"""Leave the zoo out: it is a separate repository, which tests run in other processes."""
 
 collect_ignore = ["zoo"]

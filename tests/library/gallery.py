@@ -1,4 +1,4 @@
-"""The page `.github/docs/gallery.md`, made of the zoo: `python -m tests.library.gallery`."""
+"""Make the page `.github/docs/gallery.md` from the zoo: `python -m tests.library.gallery`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SHOWN = (
 
 
 def text_of(name: str) -> tuple[str, str]:
-    """The first sentence of a claim's docstring, and the claim's text."""
+    """First sentence of a claim's docstring, and the claim's source text."""
     for file in ZOO.glob("*.py"):
         text = file.read_text(encoding="utf-8")
         for node in ast.parse(text).body:
@@ -49,7 +49,7 @@ def text_of(name: str) -> tuple[str, str]:
 
 
 def page() -> str:
-    """The page's text."""
+    """Write the page's text."""
     shared = (ZOO / "__init__.py").read_text(encoding="utf-8").partition('"""\n\n')[2]
     shared = shared.replace("from functools", "import math\nfrom functools", 1)
     shared = shared.replace("as npt\n", "as npt\nfrom scipy import stats\n", 1)

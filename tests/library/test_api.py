@@ -1,4 +1,4 @@
-"""The page `.github/docs/api.md`: every name has an example, and the examples run."""
+"""The page `.github/docs/api.md` has an example for every name, and the examples run."""
 
 import re
 import sys

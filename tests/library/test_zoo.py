@@ -1,7 +1,7 @@
-"""Theorems of other fields, in a repository of their own: verdicts right, planted errors caught.
+"""Theorems of other fields, in a separate repository: verdicts are right, planted errors refuted.
 
-Their truth is known; each claim plants an error in its controls, and is SUPPORTED only if the same
-data refute it.
+The theorems are known to be true. Each claim plants an error in its controls, and is SUPPORTED only
+if the same data refute this error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FILES = ("means.py", "shapes.py", "growth.py", "own.py")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """One with a copy of the zoo."""
+    """Make a folder with a copy of the zoo."""
     shutil.copytree(ZOO, tmp_path / "zoo", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
@@ -56,7 +56,7 @@ def test_a_median_a_variance_a_law_a_limit_and_a_logarithm_take_ten_lines(name: 
 
 
 def coupons(folder: Path, *options: str, **environment: str) -> Result:
-    """One claim, judged in a process where nothing else has loaded torch or set its threads."""
+    """Judge one claim in a process where nothing else has loaded torch or set its threads."""
     command = (sys.executable, "-m", "pytest", "zoo/means.py", "-k", "coupons", *options)
     path = {"PYTHONPATH": os.pathsep.join([str(folder), LIBRARY])}
     return run(folder, *command, environment={**os.environ, **path, **environment})

@@ -1,1 +1,1 @@
-"""The claims notice a wrong theory."""
+"""Tests that the claims notice a wrong theory."""

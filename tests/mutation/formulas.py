@@ -1,12 +1,13 @@
-"""Make slips in formulas that grids may not see, such as equal counts or small terms.
+"""Make slips in formulas that grids may not notice, such as exchanged equal sizes or small terms.
 
 `python -m tests.mutation.formulas -k memory.linear` makes slips in the functions of a theory's
-modules, one at a time. Two sizes change places, one size is where another should be, or a term of a
-sum is left out. Nothing is simulated. A grid sees a slip if at one of a claim's cells it moves the
-prediction by more than the claim's resolution in the record. A slip that no grid sees is harmless
-if it moves no prediction by more than that in the claims' regimes either. Corners are tried, and
-some points drawn at random. The others are hidden: unit tests have to see them, and those that none
-does are printed, with the claim and the point where they show most.
+modules, one at a time. Two sizes are exchanged, one size replaces another, or a term of a sum is
+left out. Nothing is simulated. A grid notices a slip if at one of a claim's cells it moves the
+prediction by more than the claim's resolution in the record. A slip that no grid notices is
+harmless if it moves no prediction by more than the resolution in the claims' regimes either, at
+corners and some random points. Other slips are hidden: unit tests have to notice them. The command
+prints the hidden slips that no unit test notices, with the claim and the point of the largest
+effect.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Slip:
-    """A function of the theory, what is wrong with it, and its wrong code."""
+    """A function of the theory, its error in words, and its wrong code."""
 
     function: FunctionType
     told: str
@@ -65,7 +66,7 @@ class Slip:
 
     @contextlib.contextmanager
     def planted(self) -> Iterator[None]:
-        """The theory with the slip; what it keeps of itself is forgotten before and after."""
+        """Put the slip into the theory for a while; caches are emptied before and after."""
         right = self.function.__code__
         _forget()
         self.function.__code__ = self.code
@@ -77,7 +78,7 @@ class Slip:
 
 
 def slips(function: FunctionType, sizes: frozenset[str]) -> Iterator[Slip]:
-    """The slips that can be made in a function, each once."""
+    """List the slips that can be made in a function, each once."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     [definition] = tree.body
     assert isinstance(definition, ast.FunctionDef)
@@ -128,7 +129,7 @@ def _edits(definition: ast.FunctionDef, sizes: frozenset[str]) -> Iterator[tuple
 
 
 def _named(names: Mapping[int, str], nodes: list[ast.AST]) -> None:
-    """Replace names by others."""
+    """Replace names by other names."""
     for i, name in names.items():
         _become(nodes[i], ast.parse(name, mode="eval").body)
 
@@ -145,7 +146,7 @@ def _become(node: ast.AST, other: ast.AST) -> None:
 
 
 def functions() -> Iterator[FunctionType]:
-    """The functions of the theory's modules, without what keeps their results."""
+    """Functions of the theory's modules, without their caches."""
     for module in modules():
         for value in vars(module).values():
             plain = inspect.unwrap(value) if callable(value) else None
@@ -160,10 +161,10 @@ def _name(function: FunctionType) -> str:
 
 
 class Judge:
-    """Claims whose files import some modules, and what they predict.
+    """Claims whose files import some modules, and their predictions.
 
     Attributes:
-        by: claims that ask a function, by its code, the fastest first.
+        by: claims that call a function, by the function's code, the fastest first.
     """
 
     def __init__(self, homes: frozenset[str]) -> None:
@@ -198,8 +199,8 @@ class Judge:
             claims.sort(key=lambda claim: spent[claim.id])
 
     def moved(self, claim: Claim, cells: Iterable[Cell]) -> tuple[float, Cell | None]:
-        """Return by how many resolutions the present theory moves a claim's predictions at most,
-        and where.
+        """Largest change of a claim's predictions under the present theory, in resolutions, and its
+        point.
         """
         resolution = self._resolutions[claim.id]
         found: list[tuple[float, Cell | None]] = [(0.0, None)]
@@ -220,7 +221,7 @@ class Judge:
         return max(found, key=lambda pair: pair[0])
 
     def points(self, claim: Claim) -> list[Cell]:
-        """Corners and some other points of a claim's regime, and what it predicts there."""
+        """Corners and some other points of a claim's regime, and the predictions there."""
         if claim.regime is None or claim.rule.scale in ("exponent", "share"):
             return []
         ranges, random = claim.regime.ranges.items(), Random(0)
@@ -255,9 +256,7 @@ def _grid(claim: Claim) -> tuple[Cell, ...]:
 
 
 def _predicted(claim: Claim, cell: Cell, right: Any = None) -> Any:
-    """A prediction in numbers: for a law, its quantiles, or its values at the right law's
-    quantiles.
-    """
+    """Prediction as numbers: a law's quantiles, or a law's values at the right law's quantiles."""
     assert claim.predict is not None
     return _numbers(claim.predict(cell), right)
 
@@ -288,7 +287,7 @@ def _off(right: Any, now: Any, scale: str) -> float:
 
 
 def _forget() -> None:
-    """Empty what theory and claims keep of their results."""
+    """Empty the caches of theory and claims."""
     forget()
     for name, module in list(sys.modules.items()):
         if name.startswith("claims."):
@@ -297,7 +296,7 @@ def _forget() -> None:
 
 
 def seen_by_tests(slip: Slip) -> bool:
-    """Whether a unit test of the slip's room that names its module fails."""
+    """Whether a unit test fails, of those in the slip's folder that name its module."""
     room, module = slip.function.__module__.split(".")[1:3]
     files = sorted((Path(__file__).parents[1] / "unit" / room).glob("test_*.py"))
     near = [str(file) for file in files if f"{module}" in file.read_text(encoding="utf-8")]
@@ -306,7 +305,7 @@ def seen_by_tests(slip: Slip) -> bool:
 
 
 def main() -> int:
-    """Make slips, count them, and print those that nothing sees; return 1 if there are any."""
+    """Make slips, count them, and print slips that nothing notices; return 1 if there are any."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.mutation.formulas", description=str(__doc__).partition("\n")[0]
     )
@@ -343,7 +342,7 @@ def main() -> int:
 
 
 def _sizes_of(claim: Claim) -> Iterator[str]:
-    """Names of a claim's parameters that are numbers."""
+    """Names of a claim's numeric parameters."""
     for name, value in _grid(claim)[0].items():
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield name

@@ -1,4 +1,4 @@
-"""Judge the claims under whatever the theory is now."""
+"""Judge the claims under the present theory, right or falsified."""
 
 import importlib.util
 import inspect
@@ -26,10 +26,10 @@ Run = tuple[str, str]
 
 
 class Evidence:
-    """Results of claims under the theory as it is.
+    """Results of claims under the right theory.
 
     Attributes:
-        outcomes: of the runs so far that ended as expected.
+        outcomes: outcomes of the runs so far that ended as expected.
     """
 
     def __init__(self, ledger: Ledger, executor: Executor) -> None:
@@ -39,12 +39,12 @@ class Evidence:
         self._catchers: dict[str, Run] = {}
 
     def notices(self, mutant: Mutant) -> bool:
-        """Whether a claim refutes the falsified theory; the theory must be the right one again.
+        """Whether a claim refutes the falsified theory; at the call the theory must be right again.
 
-        First it is judged on the evidence at hand, by the run first that caught the last mutant of
-        the same target. Then, from the nearest claim to the farthest, a claim that has not run yet
-        runs under the right theory. A claim in doubt runs again under the false one. Somebody who
-        edits a formula sees the same, for the grid follows the formula.
+        First the existing evidence is judged, starting with the run that refuted the last mutant of
+        the same target. Then claims that have not run yet run under the right theory, from the
+        nearest to the farthest. An undecided claim runs again under the falsified theory, as after
+        an edit of the formula: the grid follows the formula.
         """
         near = sorted((run for run in _runs() if sees(run[0], mutant)), key=_nearness(mutant))
         likely = self._catchers.get(mutant.target)
@@ -71,7 +71,7 @@ class Evidence:
         return False
 
     def caught(self, claims: Mapping[str, Claim], runs: Iterable[Run]) -> Run | None:
-        """The first run whose claim comes out differently than with the right theory."""
+        """First run whose claim has another outcome than under the right theory."""
         return next(
             (run for run in runs if _caught(claims[run[0]], self._verdict(run, claims[run[0]]))),
             None,
@@ -91,8 +91,9 @@ class Evidence:
 
 
 def _nearness(mutant: Mutant) -> Callable[[Run], tuple[bool, bool, int, int]]:
-    """A key that sorts runs: first those whose files name the falsified function, then those that
-    import its module, the smallest first.
+    """Key that sorts runs by the nearness of their files to the falsified function.
+
+    First are files that name the function, then files that import its module, the smallest first.
     """
     called = ".".join(mutant.target.split("[")[0].split(".")[-2:])
 
@@ -108,7 +109,7 @@ def _nearness(mutant: Mutant) -> Callable[[Run], tuple[bool, bool, int, int]]:
 
 @cache
 def _runs() -> tuple[Run, ...]:
-    """List, for every claim, its lowest tier and the standard one; full tiers take hours."""
+    """List the lowest and the standard tier of every claim; full tiers take hours."""
     found = []
     for name, claim in imported().items():
         if claim.needs is None:
@@ -123,9 +124,9 @@ def _caught(claim: Claim, verdict: Verdict) -> bool:
 
 @contextmanager
 def falsified(mutant: Mutant | None, *names: str) -> Iterator[dict[str, Claim]]:
-    """The claims of these ids, from files executed again under the falsified theory.
+    """Make the claims of these ids again, from files executed under the falsified theory.
 
-    Caches are emptied before and after, so that no number of one theory reaches another.
+    Caches are emptied before and after, so that no number of one theory remains under another.
     """
     files = {imported()[name].module for name in names}
     with pytest.MonkeyPatch.context() as patch:
@@ -154,12 +155,12 @@ def _graph() -> grimp.ImportGraph:
 
 @cache
 def upstream(module: str) -> set[str]:
-    """The modules that a claim file imports, itself or through others."""
+    """Modules that a claim file imports, directly or indirectly."""
     return _graph().find_upstream_modules(module)
 
 
 def sees(name: str, mutant: Mutant) -> bool:
-    """Whether a claim's file imports the falsified module, itself or through others."""
+    """Whether a claim's file imports the falsified module, directly or indirectly."""
     return mutant.module in upstream(imported()[name].module)
 
 

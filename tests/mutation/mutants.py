@@ -1,4 +1,4 @@
-"""Every way in which a predicted constant or exponent can be falsified, one at a time."""
+"""Mutants of the theory: each predicted constant or exponent is falsified, one at a time."""
 
 import functools
 import importlib
@@ -36,10 +36,10 @@ class Mutant:
     """A falsified theory.
 
     Attributes:
-        id: what is falsified, and how.
-        target: what is falsified; the mutants of one target tend to be caught by one claim.
-        module: where it is.
-        patch: does it.
+        id: name of the falsified part and of the change.
+        target: the falsified part; one claim often refutes all mutants of a target.
+        module: module of the target.
+        patch: function that falsifies the theory.
     """
 
     id: str
@@ -49,13 +49,13 @@ class Mutant:
 
 
 def modules() -> tuple[ModuleType, ...]:
-    """All modules of the theory, imported."""
+    """Import all modules of the theory."""
     found = pkgutil.walk_packages(theory.__path__, "theory.")
     return tuple(importlib.import_module(module.name) for module in found)
 
 
 def forget() -> None:
-    """Empty the theory's caches, which may hold numbers of another theory."""
+    """Empty the theory's caches, which may have numbers of another theory."""
     for module in modules():
         for value in vars(module).values():
             clear = getattr(value, "cache_clear", None)
@@ -67,14 +67,14 @@ Factor = Callable[[Mapping[str, float]], float]
 
 
 def constants() -> Iterator[Mutant]:
-    """Each public prediction, and each noise term, times FACTOR."""
+    """Mutants that multiply each public prediction and each noise term by FACTOR."""
     for module, name, _, times in _formulas():
         target = f"{module}.{name}"
         yield Mutant(f"{target} x {FACTOR}", target, module, times(lambda _: FACTOR))
 
 
 def powers() -> Iterator[Mutant]:
-    """Each public prediction, and each noise term, times each size it knows to the power +-STEP."""
+    """Mutants that multiply each public prediction and noise term by a size to the power +-STEP."""
     for module, name, known, times in _formulas():
         target = f"{module}.{name}"
         for size, step in itertools.product(known, (STEP, -STEP)):
@@ -84,7 +84,7 @@ def powers() -> Iterator[Mutant]:
 
 
 def exponents() -> Iterator[Mutant]:
-    """Each exponent that the theory states as a number, changed by +-STEP."""
+    """Mutants that change each exponent that the theory states as a number by +-STEP."""
     for module in modules():
         target = f"{module.__name__}.EXPONENTS"
         for path, inner, value in _numbers(getattr(module, "EXPONENTS", {})):
@@ -105,7 +105,7 @@ def _put(names: Any, name: str, value: Any) -> Patch:
 
 
 def _formulas() -> Iterator[tuple[str, str, tuple[str, ...], Callable[[Factor], Patch]]]:
-    """Module, name, sizes and a way to multiply it, for every prediction and noise term."""
+    """Module, name, sizes and a multiplying function, for every prediction and noise term."""
 
     def function(entry: registry.Prediction, factor: Factor) -> Patch:
         names = vars(importlib.import_module(entry.module))
@@ -137,7 +137,7 @@ def _scaled(function: Callable[..., Any], factor: Factor) -> Callable[..., Any]:
 def _sizes(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, float]:
-    """The sizes among a prediction's arguments, or in the problem it is given."""
+    """Sizes among a prediction's arguments, or in its problem."""
     bound = inspect.signature(function).bind(*args, **kwargs).arguments
     found = {name: float(bound[name]) for name in SIZES if name in bound}
     for value in bound.values():
@@ -148,7 +148,7 @@ def _sizes(
 
 
 def _known_sizes(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The sizes that a prediction depends on, by the names and types of its arguments."""
+    """Sizes that a prediction depends on, by the names and types of its arguments."""
     known = set()
     for name, parameter in inspect.signature(function).parameters.items():
         annotation = parameter.annotation
@@ -162,7 +162,7 @@ def _power(size: str, step: float, sizes: Mapping[str, float]) -> float:
 
 
 def _numbers(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any, float]]:
-    """The names that lead to each number, the mapping that holds it, and the number."""
+    """Path of names to each number, the mapping that contains it, and the number."""
     for name, value in tree.items():
         if isinstance(value, Mapping):
             yield from (((name, *path), *rest) for path, *rest in _numbers(value))

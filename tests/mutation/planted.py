@@ -1,13 +1,13 @@
-"""Errors in the theory that the grids of the claims cannot see.
+"""Planted errors in the theory that the claims' grids cannot notice.
 
-Each is of a genuine kind: a forgotten case, an index off by one, a search or a series that ends too
-early, a table interpolated, digits lost. It leaves what every claim registers in the standard tier
-as it is, so all verdicts stand (`test_planted.py`). It puts the prediction outside the region
-elsewhere in the regime of a claim. Hunts are measured by them (`python -m tests.benchmarks hunt`).
+Each error is of a genuine kind: a forgotten case, an index off by one, a search or a series that
+ends too early, an interpolated table, lost digits. It changes no registration in the standard tier,
+so all verdicts are unchanged (`test_planted.py`). Elsewhere in a claim's regime it puts the
+prediction outside the region. `python -m tests.benchmarks hunt` measures hunts by these errors.
 
-From `gaussian-as-sphere` on they are of kinds that an audit missed. They are wrong at large or
-small sizes alone, on one branch of an option, at few points, by little, or at one edge. Or bounds
-are too low by less than their slack. Each of the two lists was fixed before any of it was hunted.
+From `gaussian-as-sphere` on, errors are of kinds that an audit missed. They are wrong only at large
+or small sizes, on one branch of an option, at few points, by little, or at one edge. Or bounds are
+too low by less than their slack. Both lists were fixed before any hunt for them.
 """
 
 import functools
@@ -235,19 +235,19 @@ def _falsified(right: Callable[..., Any], wrong: str) -> Callable[..., Any]:
 
 
 def bounded(share: float) -> float:
-    """A share that stays within 0 and 1."""
+    """Clip a share to the range from 0 to 1."""
     return min(max(share, 0.0), 1.0)
 
 
 def without_shared_direction(found: Any, load: float) -> Any:
-    """Interference without the direction that all tokens share."""
+    """Planted error: interference without the direction that all tokens share."""
     counts, weights = found.counts, found.count_weights
     between = float(weights @ counts**2) - float(weights @ counts) ** 2
     return replace(found, variance=found.variance - between / load**2)
 
 
 def recall_without_ties(problem: Problem) -> float:
-    """The probability that a token's own label has been seen more often than any other."""
+    """Planted error: the probability that a token's label was seen more often than all others."""
     V, N = problem.vocab_size, problem.samples
     chance = stats.binom.pmf(np.arange(N + 1), N, 1 / V)
     shares = [

@@ -1,8 +1,8 @@
-"""Errors planted in the engine: each makes its named test fail.
+"""Each planted error in the engine makes its named test fail.
 
-An error is an edit of one function, as `ast.unparse` writes it, at the only place that reads so.
-The test must notice, run by a pytest in this process on the falsified function. By default the
-first edit of a function that a test notices is tried.
+An error is an edit of one function, as `ast.unparse` writes it, of text that occurs once. A pytest
+in this process runs the test on the falsified function, and the test must fail. By default only the
+first edit of a function is tried.
 """
 
 from __future__ import annotations
@@ -306,7 +306,7 @@ MUTANTS = [
 def outcome(
     tests: Iterable[Callable[..., None]], capture: pytest.CaptureFixture[str]
 ) -> tuple[int, str]:
-    """Run pytest in this process: how tests end, and what is printed."""
+    """Run pytest in this process: outcomes of tests, and output."""
     names = {f"{inspect.getsourcefile(test)}::{test.__name__}" for test in tests}
     # What other code leaves to the garbage collector, such as an open folder, is not looked for.
     left_out = ("-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:faulthandler")

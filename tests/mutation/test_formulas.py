@@ -1,4 +1,4 @@
-"""Slips in formulas are made at the named place, and undone; grids see what they can."""
+"""Slips in formulas are made at the named place, and undone; grids notice visible slips."""
 
 import inspect
 from types import FunctionType

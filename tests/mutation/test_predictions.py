@@ -1,7 +1,8 @@
 """The claims notice when any one constant, exponent or power of the theory is wrong.
 
-A few of each kind and room that cheap claims notice are tried by default. A tenth of all constants
-and exponents is thorough, and what is left of them, like all powers but one, exhaustive.
+By default a few mutants of each kind and folder are tried, which cheap claims notice. A tenth of
+all constants and exponents is marked thorough. The others, and all powers but one, are marked
+exhaustive.
 """
 
 import os
@@ -54,7 +55,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
 
 
 def tried(names: Iterable[str], *marks: pytest.MarkDecorator) -> Iterator[Any]:
-    """Yield parameters; tests of the ones to which claims are insensitive are expected to fail."""
+    """Yield parameters; tests of mutants that claims do not notice are expected to fail."""
     for name in names:
         blunt = [pytest.mark.xfail(reason=BLUNT[name])] if name in BLUNT else []
         yield pytest.param(MUTANTS[name], id=name, marks=[*marks, *blunt])
@@ -69,7 +70,7 @@ def test_a_wrong_prediction_is_noticed(mutant: Mutant, evidence: Evidence) -> No
 
 
 def test_right_theory_is_not_caught(evidence: Evidence) -> None:
-    """Limits hold for all draws of earlier tests, and for one falsified theory."""
+    """Limits allow for all draws of earlier tests, and for one falsified theory."""
     assert evidence.notices(MUTANTS[FEW[0]])
     with falsified(None, *(name for name, _ in evidence.outcomes)) as claims:
         assert evidence.caught(claims, evidence.outcomes) is None

@@ -14,7 +14,7 @@ from simulation.streams import Streams
 
 @st.composite
 def tasks(draw: st.DrawFn) -> tuple[Facts, Weights, Facts, Weights]:
-    """A task with a random start, one-hot and turned."""
+    """Tasks with a random start, in one-hot and in rotated embeddings."""
     s, r = draw(st.integers(2, 6)), draw(st.integers(2, 5))
     rngs = [np.random.default_rng(draw(st.integers(0, 2**32 - 1)))]
     inputs, outputs = (facts.rotated(Streams(rngs), n) for n in (s + r + 1, s * r))

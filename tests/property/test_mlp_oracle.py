@@ -1,8 +1,8 @@
 """The closed form of the Attention-MLP equals automatic differentiation of the model.
 
-Bounds, not tolerances found by trying. With logits at most B in size, each softmax probability is
-within a factor e^{2B} of the untrained model's, which the closed form uses. So the closed form is
-off by at most e^{2B} - 1 times the largest value that the summands can have; B grows like eta.
+Tolerances are bounds, not found by trying. If logits are at most B in size, each softmax
+probability is within a factor e^{2B} of the untrained model's, which the closed form uses. So the
+error of the closed form is at most e^{2B} - 1 times the largest possible summand; B grows like eta.
 """
 
 import math

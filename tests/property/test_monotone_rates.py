@@ -1,5 +1,6 @@
-"""Rates that cross their target once, as rules of critical values assume: some by a formula, others
-by the evidence alone."""
+"""Rates cross their target once, as rules of critical values assume: by a formula or by
+evidence.
+"""
 
 import fnmatch
 import random

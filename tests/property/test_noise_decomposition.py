@@ -1,4 +1,4 @@
-"""The noise decomposition of the token scores is exact, and every piece is what its name says."""
+"""The noise decomposition of the token scores is exact, and every piece is the named one."""
 
 import itertools
 from dataclasses import asdict, replace
@@ -38,7 +38,7 @@ def test_a_piece_does_not_depend_on_what_else_is_asked_for(batch: Batch, name: s
 @given(batch=BATCHES)
 @settings(deadline=None, max_examples=20)
 def test_which_pieces_know_the_trigger(batch: Batch) -> None:
-    """With its sign reversed only T changes, or T, E and H if the trigger is in the values."""
+    """A reversed sign changes only T, or T, E and H if the trigger is in the values."""
     pieces = decompose(batch)
     flipped = decompose(replace(batch, trigger=-batch.trigger))
     for name in set(PIECES) - ({"T", "E", "H"} if batch.trigger_in_values else {"T"}):
@@ -52,7 +52,7 @@ def drawn(count: int, **sizes: Any) -> Batch:
 
 
 def every(trigger_in_values: bool) -> Batch:
-    """All sets of two samples of length 3 over 3 tokens, with one fixed set of embeddings."""
+    """Make all sets of two samples of length 3 over 3 tokens, with fixed embeddings."""
     sizes = drawn(1, vocab_size=3, length=3, samples=2, dim=4, embeddings="gaussian")
     template = replace(sizes, trigger_in_values=trigger_in_values)
     return every_batch(template, length=3, samples=2)
@@ -65,7 +65,7 @@ def every_decomposition(trigger_in_values: bool) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])
 def test_context_pieces_have_mean_zero_over_all_data(trigger_in_values: bool) -> None:
-    """B, C and C2 come from contexts alone: their exact expectations were taken out."""
+    """B, C and C2 are from contexts alone, and their exact expectations are subtracted."""
     pieces = every_decomposition(trigger_in_values)
     for name in ("B", "C", "C2"):
         spread = float(pieces[name].std(0).max())
@@ -83,7 +83,7 @@ def test_context_pieces_are_uncorrelated_with_the_others() -> None:
 
 
 def test_trigger_coefficient_noise_has_mean_of_order_one_over_samples() -> None:
-    """Its population value is taken out: of the mean, only the factor 1 - 1/N is left."""
+    """The population value is subtracted, so only the factor 1 - 1/N of the mean is left."""
     batch = every(trigger_in_values=False)
     noise = noise_decomposition.trigger_coefficient_noise(batch)
     weights = decompose(batch, ("T",))["T"] / (batch.z @ batch.trigger[:, :, None])[..., 0]
@@ -92,7 +92,7 @@ def test_trigger_coefficient_noise_has_mean_of_order_one_over_samples() -> None:
 
 
 def test_the_trigger_coefficient_varies_as_stated_with_the_trigger_in_the_values() -> None:
-    """A quarter more than without its covariances with what else is read (2,000 draws: 3%)."""
+    """The variance is 25% larger than without covariances with other readings (2,000 draws: 3%)."""
     problem = Problem(vocab_size=301, length=11, samples=131, dim=35, trigger_in_values=True)
     draws = sampling.draw(generators(2000), **asdict(problem))
     found = noise_decomposition.trigger_coefficient(draws).var()
@@ -101,7 +101,7 @@ def test_the_trigger_coefficient_varies_as_stated_with_the_trigger_in_the_values
 
 
 def test_the_trigger_in_the_values_joins_contexts_and_its_own_memory() -> None:
-    """B and H, and what the trigger collects of the noise with its coefficient."""
+    """B and H vary together, and the trigger's own noise varies with its coefficient."""
     problem = Problem(vocab_size=150, length=11, samples=66, dim=12, trigger_in_values=True)
     draws, unit = sampling.draw(generators(300), **asdict(problem)), signal.signal_unit(problem)
     found = 2 * noise_decomposition.covariance(draws, "B", "H").mean() / unit**2
@@ -115,7 +115,7 @@ def test_the_trigger_in_the_values_joins_contexts_and_its_own_memory() -> None:
 
 
 def test_label_counts_and_own_memory_vary_together_as_stated_in_few_dimensions() -> None:
-    """Beyond V = d^2/8, where the leading terms alone give less than 0.7 of it (200 draws: 8%)."""
+    """V exceeds d^2/8: the leading terms give less than 0.7 of the covariance (200 draws: 8%)."""
     problem = Problem(vocab_size=200, length=16, samples=150, dim=16)
     draws, unit = sampling.draw(generators(200), **asdict(problem)), signal.signal_unit(problem)
     found = 2 * noise_decomposition.covariance(draws, "D", "H").mean() / unit**2

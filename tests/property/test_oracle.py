@@ -1,8 +1,8 @@
 """The closed form equals automatic differentiation of the model, at every size and option.
 
-Bounds, not tolerances found by trying.  With logits at most B in size, each softmax probability
-over V labels lies within (e^{2B} - 1)/V of 1/V.  So the closed form, which puts 1/V there, is off
-by at most e^{2B} - 1 times the largest value the summands can have, and B is proportional to eta.
+Tolerances are bounds, not found by trying. If logits are at most B in size, each softmax
+probability over V labels is within (e^{2B} - 1)/V of 1/V. The closed form uses 1/V, so its error is
+at most e^{2B} - 1 times the largest possible summand, and B is proportional to eta.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def assert_two_steps(
     scores: three_steps.Scores,
     error: float,
 ) -> None:
-    """One replicate's closed form equals the trained model, the direction up to an error."""
+    """Assert that closed form and trained model are equal, up to an error in the direction."""
     assert torch.allclose(trained.first_value[r] / ETA, memory[r], rtol=0, atol=ROUNDING)
     direction = trained.attention[r] @ batch.query[r] / ETA
     assert float((direction - scores.direction[r]).norm()) <= error
@@ -104,7 +104,7 @@ def test_third_step(batch: sampling.Batch, tile: int) -> None:
 
 
 def _smallest_lead(explicit: Explicit, direction: torch.Tensor) -> float:
-    """Least distance, over sequences, of the best score to the best with another value."""
+    """Least gap, over sequences, between the best score and the best score of another value."""
     scores = explicit.keys @ direction
     best = scores.argmax(1)
     rows = torch.arange(len(best))

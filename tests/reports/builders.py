@@ -1,4 +1,4 @@
-"""Parts of a record, with sensible values for fields that a test does not set."""
+"""Parts of a record, with sensible values for unset fields."""
 
 import math
 from typing import Any
@@ -39,7 +39,7 @@ def suite() -> rec.Suite:
 
 
 def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -> rec.PaperRow:
-    """A paper with a setting and four statements, one of them without a claim."""
+    """Make a paper with a setting and four statements, one of them without a claim."""
 
     return rec.PaperRow(
         key=key,
@@ -93,14 +93,14 @@ def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -
 
 
 def wobble(index: int) -> float:
-    """A deterministic stand-in for noise, between -1 and 1."""
+    """Deterministic substitute for noise, between -1 and 1."""
     return math.sin(12.9898 * (index + 1))
 
 
 def component(
     name: str, estimate: float, half: float, region: Ends, params: rec.Parameters | None = None
 ) -> rec.ComponentRow:
-    """A component whose verdict follows from its intervals and region."""
+    """Make a component, with the verdict of its intervals and region."""
     low, high = estimate - half, estimate + half
     inner = estimate - 0.8 * half, estimate + 0.8 * half
     left, right = rec.Range(*region).ends
@@ -125,7 +125,7 @@ def component(
 def control(
     name: str, description: str, estimate: float, half: float, region: Ends
 ) -> rec.ControlRow:
-    """A control, refuted if its interval misses its region."""
+    """Make a control, refuted if its interval misses its region."""
     found = component(name, estimate, half, region)
     return rec.ControlRow(
         id=name,
@@ -146,7 +146,7 @@ def cell(
     critical: float | None = None,
     replicates: int = 256,
 ) -> rec.CellRow:
-    """A cell; its interval reaches 4 standard errors to either side of the observed value."""
+    """Make a cell, with an interval of 4 standard errors around the observed value."""
     return rec.CellRow(
         params=params,
         predicted=predicted,
@@ -160,7 +160,7 @@ def cell(
 
 
 def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = False) -> rec.RuleRow:
-    """A decision rule."""
+    """Make a decision rule."""
     return rec.RuleRow(
         name=name,
         method="intervals that are jointly valid",
@@ -182,7 +182,7 @@ def source(provenance: Provenance = "derived", *tests: str, paper: str = "A") ->
 
 
 def claim(name: str, title: str, components: list[rec.ComponentRow], **more: Any) -> rec.ClaimRow:
-    """A decided claim with sensible values for fields that `more` does not set."""
+    """Make a decided claim, with sensible values for fields that `more` does not set."""
     order = ("SUPPORTED", "INCONCLUSIVE", "REFUTED")
     verdict = max((part.verdict for part in components), key=order.index, default=None)
     settings: dict[str, Any] = {

@@ -9,7 +9,7 @@ from tests.reports import sample
 
 @pytest.fixture
 def report() -> Record:
-    """A fresh copy of the sample record, free to be changed."""
+    """A new copy of the sample record, which a test may change."""
     return sample.record()
 
 

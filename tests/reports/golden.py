@@ -29,7 +29,7 @@ Answer = Callable[[list[str], list[str]], str]
 
 
 def terminal(record: Record, width: int = 80, verbosity: int = 0, encoding: str = "utf-8") -> str:
-    """The table as printed without colours."""
+    """Print a table without colours."""
     target = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     print_verdicts(record, Console(file=target, width=width, force_terminal=False), verbosity)
     target.flush()
@@ -37,7 +37,7 @@ def terminal(record: Record, width: int = 80, verbosity: int = 0, encoding: str 
 
 
 def unfolded(text: str) -> str:
-    """A page with its compressed parts unpacked in place, as its script sees it."""
+    """Unpack a page's compressed parts in place, as the page's script does."""
     [packed] = re.findall(r'<script type="text/plain">(.*?)</script>', text)
     parts = iter(zlib.decompress(base64.b64decode(packed)).decode().split("\0"))
     text = text.replace(packed, "")
@@ -45,9 +45,9 @@ def unfolded(text: str) -> str:
 
 
 def page(text: str) -> str:
-    """A page without style sheet and script, which are files; each formula as its text alone.
+    """Take style sheet and script, which are files, out of a page, and reduce formulas to text.
 
-    Other versions of the converter write other MathML.
+    Formulas are reduced because versions of the converter write different MathML.
     """
     text = unfolded(text)
     text = re.sub(r"<(style|script)>.*?</\1>", r"<\1/>", text, flags=re.S)
@@ -72,7 +72,7 @@ def changes() -> str:
 
 
 def edited(record: Record, lines: list[str]) -> Any:
-    """The record as plain types after edits."""
+    """Edit a record, as plain types."""
     plain = msgspec.to_builtins(record)
     for line in lines:
         edit(plain, line)
@@ -82,7 +82,7 @@ def edited(record: Record, lines: list[str]) -> Any:
 def edit(plain: Any, line: str) -> None:
     """Edit a record in plain types, as by `claims/A.floor/controls/0/verdict = null`.
 
-    `*` is each of a list; an edit without a value removes what is there.
+    `*` means each item of a list; an edit without a value removes the field.
     """
     path, _, value = line.partition(" =")
     *above, last = path.split("/")
@@ -125,7 +125,7 @@ def compared(new: list[str], old: list[str]) -> str:
 
 
 def said(claim: ClaimRow) -> dict[str, str]:
-    """All that is said of a claim, by what it is about."""
+    """All texts about a claim, by topic."""
     words = (phrases.label, phrases.title, phrases.reason, phrases.resolution, phrases.certificate)
     more = (phrases.controls, phrases.evidence, phrases.replicates, phrases.divided, phrases.draws)
     told = {make.__name__: make(claim) for make in (*words, *more)}
@@ -145,7 +145,7 @@ def said(claim: ClaimRow) -> dict[str, str]:
 
 
 def of_claim(lines: list[str], _old: list[str]) -> str:
-    """Return what is said of an edited claim and not of the original."""
+    """Texts about an edited claim that the original does not have."""
     name = lines[0].split("/")[1]
     before, after = (
         next(said(claim) for claim in record.claims if claim.id == name)
@@ -172,7 +172,7 @@ KINDS = {
 
 
 def of_states(letters: str) -> Record:
-    """A record with a claim of each of these kinds."""
+    """Make a record with a claim of each of these kinds."""
     names = ("state", "verdict", "expected", "outcome")
     parts = sample.all_tokens().components
     found = sample.record()
@@ -191,7 +191,7 @@ def of_states(letters: str) -> Record:
 
 
 def outcome(lines: list[str], _old: list[str]) -> str:
-    """Sum up a run with these claims."""
+    """Summarise a run with these claims."""
     letters, _, ahead = lines[0].partition(" and more: ")
     record = of_states(letters.strip("-"))
     record.suite.ahead = int(ahead or 0)
@@ -203,19 +203,19 @@ def outcome(lines: list[str], _old: list[str]) -> str:
 
 
 def part(estimate: float | None, bounds: Range, region: builders.Ends) -> ComponentRow:
-    """A component with these figures."""
+    """Make a component with these figures."""
     found = builders.component("some", 0, 0, region)
     return replace(found, estimate=estimate, interval=bounds, one_sided=bounds)
 
 
 def _bars(*rows: list[float | None], log: bool = False) -> str:
-    """A line for each `[estimate, low, high, region's low, region's high]`."""
+    """Draw a line for each `[estimate, low, high, region's low, region's high]`."""
     found = [part(row[0], Range(*row[1:3]), (row[3], row[4])) for row in rows]
     return "\n".join(str(bar).removeprefix("Bar") for bar in bars(found, log=log))
 
 
 def _judged(estimate: float, low: float, high: float | None, *ends: float | None) -> ComponentRow:
-    """A component with the verdict that follows from its bounds."""
+    """Make a component with the verdict of its bounds."""
     left, right = Range(*ends).ends
     found = part(estimate, Range(low, high), (ends[0], ends[1]))
     outside = low > right or (math.inf if high is None else high) < left
@@ -240,7 +240,7 @@ WORDS: dict[str, Callable[..., object]] = {
 
 
 def words(lines: list[str], _old: list[str]) -> str:
-    """Call one of `WORDS`."""
+    """Call a function of `WORDS`."""
     name, _, arguments = lines[0].partition(" ")
     if arguments.startswith("{"):
         return str(WORDS[name](**json.loads(arguments)))

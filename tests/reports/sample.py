@@ -39,7 +39,7 @@ GRID: list[rec.Parameters] = [
 
 
 def record() -> rec.Record:
-    """The whole record."""
+    """Make the whole record."""
     return rec.Record(
         suite=suite(),
         papers=[paper(), rec.PaperRow(key="B", title="Associative Memories")],
@@ -78,7 +78,7 @@ def record() -> rec.Record:
 
 
 def later() -> rec.Record:
-    """A later run of it, after changes of every kind."""
+    """Make a later run of the record, after changes of every kind."""
     found = record()
     found.suite.commit, found.suite.started = "9876543210+", "2026-11-22T09:00:00+00:00"
     found.suite.independence.chains = 1
@@ -100,7 +100,7 @@ def later() -> rec.Record:
 
 
 def interrupted() -> rec.Record:
-    """A run that was stopped, outside a repository, with less known than usual."""
+    """Make a stopped run outside a repository, with fewer known fields than usual."""
     found = record()
     found.suite.ahead, found.suite.commit = 3, None
     found.suite.independence.chains = 1
@@ -113,7 +113,7 @@ def interrupted() -> rec.Record:
 
 
 def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> rec.ClaimRow:
-    """A claim that the tier leaves out, or that broke."""
+    """Make a claim that the tier leaves out, or that raised an error."""
     return claim(
         name,
         f"The laws hold at V = 65,536 ({state.lower()})",
@@ -132,7 +132,7 @@ def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> rec.C
 
 
 def gradient_structure() -> rec.ClaimRow:
-    """Identity, a one-sided region."""
+    """Claim on an identity, with a one-sided region."""
     return claim(
         "A.gradient-identity",
         "The first gradient is the centred label memory",
@@ -145,7 +145,7 @@ def gradient_structure() -> rec.ClaimRow:
 
 
 def trigger_signal() -> rec.ClaimRow:
-    """Mean ratio, curve with two controls."""
+    """Claim on a mean ratio: a curve with two controls."""
     cells, parts = [], []
     for index, params in enumerate(GRID):
         load = float(params["vocab_size"]) / float(params["samples"])
@@ -169,7 +169,7 @@ def trigger_signal() -> rec.ClaimRow:
 
 
 def excess() -> Iterator[Line]:
-    """The curve of the excess at every length, and one curve without the length."""
+    """Curve of the excess at every length, and a curve without the length."""
     xs = [400.0 * 2 ** (i / 2) for i in range(11)]
     for length in (16, 32, 64):
         ys = [1 + 256 / x * (1 + length / 64) for x in xs]
@@ -179,7 +179,7 @@ def excess() -> Iterator[Line]:
 
 
 def signal_exponents() -> rec.ClaimRow:
-    """Exponents, a logarithmic curve."""
+    """Claim on exponents: a logarithmic curve."""
     cells = [
         cell(
             {"vocab_size": vocab, "length": length, "samples": 8 * vocab, "dim": 64},
@@ -210,7 +210,7 @@ def signal_exponents() -> rec.ClaimRow:
 
 
 def noise_share() -> rec.ClaimRow:
-    """INCONCLUSIVE: an interval that crosses the edge."""
+    """INCONCLUSIVE claim: its interval crosses the edge."""
     return claim(
         "A.noise-context",
         "Context noise of the value memory grows as L³ V² / (N² d⁴)",
@@ -228,7 +228,7 @@ def noise_share() -> rec.ClaimRow:
 
 
 def localisation() -> rec.ClaimRow:
-    """Probability, parity plot."""
+    """Claim on a probability: a parity plot."""
     cells, parts = [], []
     for index, params in enumerate(GRID):
         samples, length = float(params["samples"]), float(params["length"])
@@ -250,7 +250,7 @@ def localisation() -> rec.ClaimRow:
 
 
 def critical_samples() -> rec.ClaimRow:
-    """Critical location: curve, collapse, and the collapse under a control."""
+    """Claim on a critical location: curve, collapse, and the collapse under a control."""
     cells = []
     for dim, length in ((d, n) for d in (32, 64) for n in (16, 64, 256)):
         right = 22.0 * length ** (2 if length > 100 else 1.4) * 32 / dim
@@ -280,7 +280,7 @@ def critical_samples() -> rec.ClaimRow:
 
 
 def additive_law() -> rec.ClaimRow:
-    """A reference line: false, as expected."""
+    """Claim on a reference line that is false, as expected."""
     return claim(
         "A.press-additive",
         "News summary: N grows as d times L",
@@ -295,7 +295,7 @@ def additive_law() -> rec.ClaimRow:
 
 
 def orthonormal() -> rec.ClaimRow:
-    """A REFUTED claim that fails."""
+    """REFUTED claim that fails."""
     return claim(
         "A.orthonormal-gaussian",
         "With orthonormal embeddings the factors separate",
@@ -313,7 +313,7 @@ def orthonormal() -> rec.ClaimRow:
 
 
 def recall_curve() -> rec.ClaimRow:
-    """Many groups on one curve."""
+    """Claim with many groups on one curve."""
     cells, parts = [], []
     for index in range(40):
         vocab, dim = 2 ** (7 + index // 8), 12 + 8 * (index % 8)
@@ -336,7 +336,7 @@ def recall_curve() -> rec.ClaimRow:
 
 
 def all_tokens() -> rec.ClaimRow:
-    """A claim without plot."""
+    """Claim without a plot."""
     return claim(
         "A.all-tokens",
         "All V tokens are recalled from the predicted dimension on",
@@ -351,7 +351,7 @@ def all_tokens() -> rec.ClaimRow:
 
 
 def end_to_end() -> rec.ClaimRow:
-    """A one-sided region and an infinite bound in an interval."""
+    """Claim with a one-sided region and an interval with an infinite bound."""
     part = component("smallest accuracy", 0.993, 0.004, (0.98, None))
     part.interval, part.one_sided = rec.Range(0.989, None), rec.Range(0.99, None)
     return claim(
@@ -366,7 +366,7 @@ def end_to_end() -> rec.ClaimRow:
 
 
 def dominant_map() -> rec.ClaimRow:
-    """A map with a disagreement."""
+    """Claim with a map that disagrees in a cell."""
     cells = []
     for index in range(36):
         length, dim = 2 ** (3 + index % 6), 2 ** (3 + index // 6)
@@ -386,7 +386,7 @@ def dominant_map() -> rec.ClaimRow:
 
 
 def convergence() -> rec.ClaimRow:
-    """A curve without groups or controls in the cells."""
+    """Claim with a curve without groups, and cells without controls."""
     cells = [
         cell({"eta": 10.0**-k}, 1 - 10.0 ** -(0.8 * k), 1 - 10.0 ** -(0.8 * k), 0.004)
         for k in range(1, 6)
@@ -403,7 +403,7 @@ def convergence() -> rec.ClaimRow:
 
 
 def lower_bound() -> rec.ClaimRow:
-    """A supported interval but a control that is not refuted."""
+    """Claim with an interval inside the region, but a control that is not refuted."""
     return claim(
         "A.floor",
         "An interference floor remains however large N is",
@@ -418,7 +418,7 @@ def lower_bound() -> rec.ClaimRow:
 
 
 def beyond() -> list[rec.ClaimRow]:
-    """Exploratory claims, one of each verdict."""
+    """Exploratory claims, one for each verdict."""
     effects = {"SURVIVES": 0.02, "BREAKS": -0.31, "INCONCLUSIVE": 0.11}
     return [
         claim(

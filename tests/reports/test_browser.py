@@ -1,4 +1,4 @@
-"""The page in a real browser: filters, folded panels, dark form, paper, screen readers, attacks."""
+"""The page in a real browser: filters, folded panels, dark mode, print, screen readers, attacks."""
 
 import html as markup
 import re
@@ -41,7 +41,7 @@ def browser(sockets_freed: None) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def file(page: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The address of the sample page."""
+    """Address of the sample page."""
     found = tmp_path_factory.mktemp("page") / "report.html"
     found.write_text(page, encoding="utf-8")
     return found.as_uri()
@@ -49,7 +49,7 @@ def file(page: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def tab(browser: Browser, file: str) -> Iterator[Page]:
-    """The sample page in a tab of its own."""
+    """Open the sample page in a new tab."""
     with browser.new_page(viewport=WIDE) as found:
         found.goto(file)
         yield found
@@ -222,7 +222,7 @@ Ran = Callable[[str], tuple[bool, list[str]]]
 
 @pytest.fixture
 def ran(tab: Page, tmp_path: Path) -> Ran:
-    """Opens a page; returns whether script ran in it, and what it asked the attacker for."""
+    """Open a page; return whether a script ran in it, and its requests to the attacker."""
     asked: list[str] = []
 
     def answer(route: Route) -> None:

@@ -1,4 +1,4 @@
-"""Number of further replicates that an undecided claim is said to need."""
+"""Reports say how many further replicates an undecided claim needs."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.reports import builders
 
 
 def needs(*parts: tuple[float, float, builders.Ends], locates: bool = False) -> str:
-    """Return what is said of components of these estimates, half widths and regions."""
+    """Text about components of these estimates, half widths and regions."""
     found = [builders.component(f"a={i}", *part) for i, part in enumerate(parts)]
     cells = [builders.cell({"a": 1}, 1.0, 1.0, replicates=100)]
     rule = builders.rule(locates=locates)

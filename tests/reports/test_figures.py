@@ -1,4 +1,4 @@
-"""The pages print what the record and the declarations say, and their comments show nowhere."""
+"""The pages have the figures of record and declarations, and their comments show nowhere."""
 
 import re
 from fnmatch import fnmatch

@@ -56,7 +56,7 @@ def test_fallback_shows_the_source(latex: str) -> None:
 
 
 def attacks() -> list[str]:
-    """Each command of the converter, and some that it lacks, with attacks for arguments."""
+    """Each command of the converter, and some unknown commands, with attacks as arguments."""
     tables = [value for value in vars(commands).values() if isinstance(value, str | dict | tuple)]
     known = {name for table in tables for name in ([table] if isinstance(table, str) else table)}
     names = {name for name in known if isinstance(name, str) and name[:1] == "\\"}
@@ -68,7 +68,7 @@ def attacks() -> list[str]:
 
 
 def test_what_is_allowed_comes_out_and_nothing_else() -> None:
-    """Any command that a version of the converter knows; some need more arguments."""
+    """The test tries all commands that a version of the converter knows."""
     array = r"\begin{array}{c|c} x^2 & x_i \\ \hline \sum_i^n & x_i^2 \end{array}"
     elements, attributes = set[str](), set[str]()
     for latex in [*attacks(), array, r"\smallint"]:

@@ -1,12 +1,12 @@
-"""Compare what reports say of the sample with the texts in `__snapshots__/test_golden/`.
+"""Compare reports of the sample with the texts in `__snapshots__/test_golden/`.
 
-A page, a document or a table is kept whole. In a file of cases, such as `test_cases[refused].txt`,
-lines `> ...` are a case, usually an edit of the sample; lines `< ...` edit the record that is
-compared with it; the answer follows. To add a case, write its lines. After a change of words, run
+Pages, documents and tables are stored whole. In a file of cases, such as `test_cases[refused].txt`,
+lines `> ...` are a case, usually an edit of the sample. Lines `< ...` edit the record to compare
+with. The answer follows. To add a case, write its lines. After a change of words, run
 
     pytest tests/reports/test_golden.py --snapshot-update
 
-and read `git diff tests/reports`: what stands there is what a user will read.
+and read `git diff tests/reports`: users will read these texts.
 """
 
 import re
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent / "__snapshots__" / "test_golden"
 
 
 class Text(SingleFileSnapshotExtension):
-    """A text in a file of its own."""
+    """Extension for snapshots: each text has its own file."""
 
     _write_mode = WriteMode.TEXT
     file_extension = "txt"
@@ -31,7 +31,7 @@ class Text(SingleFileSnapshotExtension):
 
 @pytest.fixture
 def kept(snapshot: SnapshotAssertion) -> SnapshotAssertion:
-    """The text that is kept."""
+    """Read a stored text."""
     return snapshot.use_extension(Text)
 
 
@@ -60,7 +60,7 @@ def test_diff(kept: SnapshotAssertion) -> None:
 
 
 def answered(path: Path, answer: golden.Answer) -> str:
-    """Answer each case of a file; comments, `# ...`, stay."""
+    """Answer each case of a file, and keep comments, `# ...`."""
     blocks = re.split(r"\n{2,}", path.read_text(encoding="utf-8").strip())
     made = []
     for block in blocks:

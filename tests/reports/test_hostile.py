@@ -1,7 +1,7 @@
 """A record with hostile text everywhere harms no form of a report.
 
-What script would do in a browser is in `test_browser.py`, and what an exception says in JUnit's
-file in `tests/faults/test_exit_status.py`.
+`test_browser.py` tests scripts in a browser, and `tests/faults/test_exit_status.py` tests
+exceptions in JUnit's file.
 """
 
 import io
@@ -49,7 +49,7 @@ CONTROL = "\x1b[2J\x1b]0;title\x07\x9b31m\u202e\ud800\r"
 
 
 def attacks(address: str) -> list[str]:
-    """Markup that sets the page's `ran`, or asks for something of the address."""
+    """Markup that sets the page's `ran`, or requests something from the address."""
     return [
         "<script>ran=1</script>",
         f"<script src={address}/script></script>",
@@ -62,7 +62,7 @@ def attacks(address: str) -> list[str]:
 
 
 def text(address: str) -> str:
-    """All attacks in one, plain and in formulas."""
+    """All attacks in one text, plain and in formulas."""
     texts = attacks(address)
     inside = [rf"$\text{{{text}}}$" for text in texts]
     inside.append(rf"$\href{{javascript:ran=1}}{{x}} \style{{background:url({address}/tex)}}{{x}}$")
@@ -70,7 +70,7 @@ def text(address: str) -> str:
 
 
 def everywhere(record: Record, attack: str) -> Record:
-    """The record with an attack at the end of each of its texts and keys."""
+    """Put an attack at the end of each text and key of a record."""
 
     def attacked(value: Any) -> Any:
         if isinstance(value, Struct):
@@ -95,7 +95,7 @@ READER = MarkdownIt().enable(["table", "strikethrough"])
 
 
 def read(text: str) -> tuple[str, list[str], set[str]]:
-    """The plain text of a document, its codes, and the names of other things in its lines."""
+    """Plain text of a document, its code spans, and the names of other elements in its lines."""
     tokens = [part for token in READER.parse(text) for part in token.children or ()]
     found: dict[str, list[str]] = {"text": [], "code_inline": []}
     for token in tokens:

@@ -1,6 +1,6 @@
-"""The page's form: one offline file, whose parts nest and whose links lead somewhere.
+"""The page is one offline file, with nested parts and valid links.
 
-What it says is kept in `__snapshots__/`.
+`__snapshots__/` has its text.
 """
 
 import re
@@ -20,7 +20,7 @@ from tests.reports import builders, golden, sample
 
 @pytest.fixture(scope="module")
 def page(page: str) -> str:
-    """The sample page with all that it folds."""
+    """The sample page with all folded parts."""
     return golden.unfolded(page)
 
 
@@ -29,7 +29,7 @@ LOADING = ("src", "data", "action", "srcset")
 
 
 class Page(HTMLParser):
-    """Checks that elements nest, and collects their attributes."""
+    """Parser that checks that elements nest, and collects their attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

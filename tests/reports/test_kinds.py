@@ -75,7 +75,7 @@ def test_an_interval_narrower_than_its_digits_is_a_figure(baseline: Record) -> N
 
 
 def test_every_series_of_a_collapse_is_drawn(baseline: Record) -> None:
-    """A series lies on the theory's curve if a wrong theory says the same of it."""
+    """A series lies on the theory's curve if a wrong theory predicts the same for it."""
     claim = next(claim for claim in baseline.claims if claim.id == "A.gradient-product")
     plot = claim.plot
     assert plot is not None
@@ -107,7 +107,7 @@ def test_no_two_claims_share_a_title(baseline: Record) -> None:
 
 
 def test_lines_are_curves_of_the_theory_and_join_no_cells(baseline: Record) -> None:
-    """A power law is excepted, which is straight whatever its constant."""
+    """A power law is an exception: it is straight for any constant."""
     kept = [
         claim
         for claim in baseline.claims

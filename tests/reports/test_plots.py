@@ -1,4 +1,4 @@
-"""Plots are small, safe SVG, whatever the cells; what they show is kept in `__snapshots__/`."""
+"""Plots are small, safe SVG for any cells; `__snapshots__/` has their contents."""
 
 import dataclasses
 import re
@@ -63,7 +63,7 @@ def test_what_leaves_the_axes_is_clipped() -> None:
     top = float(frame.get("y", ""))
 
     def heights(paths: Iterable[ElementTree.Element]) -> list[float]:
-        """The y of all points of dashed lines."""
+        """Vertical positions of all points of dashed lines."""
         lines = [path.get("d", "") for path in paths if "dash" in path.get("class", "")]
         return [float(y) for line in lines for y in re.findall(r"-?[\d.]+", line)[1::2]]
 

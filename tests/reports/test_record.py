@@ -1,6 +1,6 @@
-"""A record is checked when written and read, and writing a report never destroys what was there.
+"""A record is checked when written and read, and writing a report never destroys an earlier one.
 
-What is refused is in `__snapshots__/`.
+`__snapshots__/` has the refused records.
 """
 
 import errno

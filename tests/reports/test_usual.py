@@ -1,4 +1,4 @@
-"""The usual analysis finds what is true of made data, and says where it disagrees."""
+"""The usual analysis finds the truth of synthetic data, and says where it disagrees."""
 
 import math
 import subprocess
@@ -32,7 +32,7 @@ def coins(rng: np.random.Generator, chance: float, count: int) -> Array:
 
 
 def chances(rng: np.random.Generator, chance: float, count: int) -> Array:
-    """Probabilities of this mean, which vary a quarter as much as coins."""
+    """Probabilities of this mean, with a quarter of the variance of coins."""
     return rng.beta(3 * chance, 3 * (1 - chance), count)
 
 
@@ -62,7 +62,7 @@ def claim(
 
 
 def location(rates: Sequence[Array], region: builders.Ends = (0.9, 1.1)) -> rec.ClaimRow:
-    """A claim that locates the dim at which rates cross one half, predicted at 20."""
+    """Make a claim on the dim at which rates cross one half, predicted at 20."""
     cells = [
         cell({"dim": size, "length": 8}, values, critical=20.0)
         for size, values in zip(SIZES, rates, strict=False)
@@ -118,7 +118,7 @@ def test_a_critical_value_is_told_from_a_wrong_prediction() -> None:
 
 
 def power_law(rng: np.random.Generator, exponent: float, *, bend: float = 0.0) -> rec.ClaimRow:
-    """A claim on the exponent of means d^exponent + bend d, whose errors differ by a factor 10."""
+    """Make a claim on the exponent of means d^exponent + bend d; errors are 2% to 20%."""
     cells = []
     for size, noise in zip((8, 16, 32, 64), (0.02, 0.2, 0.05, 0.2), strict=True):
         truth = size**exponent + bend * size

@@ -1,4 +1,4 @@
-"""Words that all forms share, and the shape of the table; most are cases in `__snapshots__/`."""
+"""Words of all forms of a report, and the table's shape; most are cases in `__snapshots__/`."""
 
 import re
 from collections.abc import Callable
@@ -59,8 +59,9 @@ def test_a_hundred_components_are_not_compared_each_with_each() -> None:
 
 
 def test_the_most_telling_claim() -> None:
-    """A failed claim comes first, then theorems; of these constants before exponents, and the
-    sharpest."""
+    """A failed claim comes first, then theorems: constants before exponents, the most precise
+    first.
+    """
     claims = of_states("nBdsssr").claims
     claims[3].rule.scale = "exponent"
     for claim, resolution in zip(claims[3:6], (0.01, 0.2, 0.05), strict=True):

@@ -1,4 +1,4 @@
-"""Strategies that tests in many folders draw from."""
+"""Strategies for tests in many folders."""
 
 import itertools
 from collections.abc import Iterable
@@ -18,12 +18,12 @@ from simulation.memory.optimal import Pairs
 
 
 def generators(count: int, seed: int = 0) -> list[np.random.Generator]:
-    """One generator per replicate, as simulations take them."""
+    """Draw one generator per replicate, as simulations take them."""
     return [np.random.default_rng([seed, index]) for index in range(count)]
 
 
 def unit_vectors(rng: np.random.Generator, *shape: int) -> NDArray[np.float64]:
-    """Uniform on the sphere, along the last axis."""
+    """Draw vectors uniform on the sphere, along the last axis."""
     vectors = rng.standard_normal(shape)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
@@ -52,7 +52,7 @@ def batches(
 
 
 def every_batch(template: Batch, length: int, samples: int) -> Batch:
-    """All possible training sets, once each, with the vocabulary of a batch of one replicate."""
+    """Make all possible training sets, once each, with the vocabulary of a one-replicate batch."""
     sequences = itertools.product(range(template.vocab_size), repeat=length)
     one = [(tokens, position) for tokens in sequences for position in range(length)]
     sets = list(itertools.product(one, repeat=samples))
@@ -65,12 +65,12 @@ def every_batch(template: Batch, length: int, samples: int) -> Batch:
 
 
 def informative(tokens: Tensor, positions: Tensor) -> Tensor:
-    """The informative token of each sequence."""
+    """Informative token of each sequence."""
     return tokens.gather(2, positions[..., None])[..., 0]
 
 
 def perfectly_seen(batch: Batch) -> tuple[Attended, Facts]:
-    """Return the batch under perfect attention, and the facts for recall."""
+    """Return a batch's attended tokens under perfect attention, and the facts for recall."""
     seen = informative(batch.tokens, batch.positions)
     counts = [torch.bincount(row, minlength=batch.vocab_size) for row in seen]
     facts = Facts(
@@ -82,13 +82,13 @@ def perfectly_seen(batch: Batch) -> tuple[Attended, Facts]:
 
 
 def pcg(rngs: Iterable[np.random.Generator]) -> list[np.random.Generator]:
-    """PCG64 generators with the seeds of these generators."""
+    """Make PCG64 generators with the seeds of these generators."""
     seeds = [rng.bit_generator.seed_seq for rng in rngs]
     return [np.random.default_rng(seed) for seed in seeds if isinstance(seed, SeedSequence)]
 
 
 def pairs_of_numpy(rngs: list[np.random.Generator], *, dim: int, associations: int) -> Pairs:
-    """Pairs that once failed, as numpy's normal numbers made them."""
+    """Make pairs that once failed, from numpy's normal numbers."""
     drawn = [[unit_vectors(rng, associations, dim) for _ in range(2)] for rng in rngs]
     inputs, outputs = torch.from_numpy(np.array(drawn)).unbind(1)
     return Pairs(inputs=inputs, outputs=outputs)

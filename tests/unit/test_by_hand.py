@@ -1,7 +1,7 @@
-"""Simulations against values worked out by hand where sizes are the smallest.
+"""Simulations, compared with values computed by hand at the smallest sizes.
 
-No other test knows the value of these functions. A claim that compares two of them, or has one edge
-alone, does not see an error that both share or that is on the other side.
+No other test has independent values of these functions. A claim that compares two of them misses an
+error that both share. A claim with one edge misses an error on the other side.
 """
 
 import math
@@ -34,7 +34,7 @@ def tensor(*rows: object) -> torch.Tensor:
 
 
 def one_sequence(tokens: Sequence[int], position: int) -> Batch:
-    """Two tokens, 1 and 3, in one dimension, with labels of their own, 1 and -1; trigger 3."""
+    """Two tokens, 1 and 3, in one dimension, with labels 1 and -1 and trigger 3."""
     return Batch(
         z=tensor([[1.0], [3.0]]),
         u=tensor([[1.0], [-1.0]]),
@@ -68,15 +68,15 @@ def test_weights_of_one_dimension_separate_patterns_of_one_sign() -> None:
 
 @pytest.mark.parametrize(("patterns", "dim", "count"), [(4, 1, 2), (3, 2, 6), (4, 2, 8), (3, 3, 8)])
 def test_dichotomies_of_few_points(patterns: int, dim: int, count: int) -> None:
-    """2 on a line, 2 n in the plane, all where there are as many dimensions as points."""
+    """There are 2 on a line, 2 n in the plane, and all in as many dimensions as points."""
     found = perceptron.dichotomies(generators(3), patterns=patterns, dim=dim)
     assert found.tolist() == [count] * 3
 
 
 def test_a_weight_of_one_bit_stores_two_patterns() -> None:
-    """The first pattern leaves one of two weights. It is right on each later one with chance 1/2.
+    """The first pattern leaves one of two weights, right on each later pattern with chance 1/2.
 
-    So the number is 1 plus the number of successes before the first failure, 1 in the mean.
+    So the number is 1 plus the number of successes before the first failure, which is 1 on average.
     """
     sequences = 4096
     found = perceptron.binary_patterns(generators(1), dim=1, sequences=sequences)
@@ -85,11 +85,12 @@ def test_a_weight_of_one_bit_stores_two_patterns() -> None:
 
 
 def test_one_temperature_serves_all_facts() -> None:
-    """One weight of one bit, two facts, two outputs, all of them 1 or -1.
+    """There are one one-bit weight, two facts and two outputs, all of them 1 or -1.
 
-    A fact has logits of 1 and -1 or, where outputs are one number, of equal ones. So all are right
-    and the loss is 0 at the last temperature, or it is ln 2 at the first. With one right and one
-    wrong it is ln 2 cosh b, least where b is. It is not half of that, the mean of each fact's best.
+    A fact has logits of 1 and -1 or, where both outputs are the same number, equal logits. So
+    either all answers are right and the loss is 0 at the last temperature, or it is ln 2 at the
+    first. With one right and one wrong answer it is ln 2 cosh b, which is least at the least b. The
+    mean of each fact's least loss would be half of this.
     """
     found = bits.quantised_memory(generators(400), facts=2, outputs=2, dim=1, weight_bits=1)
     told = ~found.loss.isnan()  # logits that are all alike have no scale
@@ -102,7 +103,7 @@ def test_one_temperature_serves_all_facts() -> None:
 
 
 def test_a_token_is_localised_where_no_other_exceeds_it() -> None:
-    """Of two other positions each must hold a token with a smaller score; a tie is a miss."""
+    """Both other positions must have a token with a smaller score; a tie is a miss."""
     found = localisation.by_token(scored([0.0, 1.0], 0.5), length=3)
     assert found.tolist() == [[1 / 4, 1.0]]
     tied = scored([0.0, 1.0], 1.0)
@@ -145,7 +146,7 @@ def test_two_steps_on_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_attention_step_may_see_other_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Label -1 makes the memory -5/3, so label 1 reads -5/3 times a covariance of 2/9 or -4/9.
+    """With label -1 the memory is -5/3, so label 1 reads -5/3 times a covariance of 2/9 or -4/9.
 
     A step on the second sequence alone finds its position in the first case and not in the other.
     """
@@ -159,7 +160,7 @@ def test_the_attention_step_may_see_other_sequences(monkeypatch: pytest.MonkeyPa
 def test_a_quieter_trigger_has_to_exceed_the_distance_of_two_tokens(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Token 1 with a trigger of 3 times the norm, against 3: found above a norm of 2/3."""
+    """Token 1 with a trigger of 3 times the norm competes with token 3, and wins above 2/3."""
     batch = one_sequence([0, 0, 1], 0)
     monkeypatch.setattr(sampling, "fresh", lambda *_, **__: batch)
     for norm, share in ((0.75, 1.0), (0.6, 0.0)):
@@ -167,7 +168,7 @@ def test_a_quieter_trigger_has_to_exceed_the_distance_of_two_tokens(
 
 
 def test_response_of_attention_to_one_sequence() -> None:
-    """A memory of 5/3 times the covariance, 20/9 or 2/9."""
+    """The response is the memory, 5/3, times the covariance, 20/9 or 2/9."""
     for tokens, response in (([1, 0, 0], 100 / 27), ([0, 0, 1], 10 / 27)):
         found = oracle.attention_response(one_sequence(tokens, 0))
         assert found.item() == pytest.approx(response)
@@ -220,8 +221,9 @@ def test_imbalance_of_one_token() -> None:
 
 
 def test_the_least_regularised_loss_in_one_dimension() -> None:
-    """Pairs (1, 1) and (-1, -1): 2 ln(1 + exp(-2 w)) + r w^2/2 is least where
-    4/(1 + exp(2 w)) = r w."""
+    """For pairs (1, 1) and (-1, -1), 2 ln(1 + exp(-2 w)) + r w^2/2 is least at 4/(1 + exp(2 w)) = r
+    w.
+    """
     vectors = tensor([[1.0], [-1.0]])
     [pairs] = [optimal.draw(generators(1), dim=1, associations=2)]
     pairs = replace(pairs, inputs=vectors, outputs=vectors)

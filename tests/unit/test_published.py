@@ -1,10 +1,10 @@
 """The authors' own pictures, code and equations agree with the theory here.
 
-They are a third witness: our simulations made none of them, though we ran the code of paper G and
-solved the equations of paper D. A number may be off by
-the error with which it was read, by three standard errors where it is a mean of runs, and by the
-prediction's own error. Nothing is drawn. `python -m tests.unit.test_published` prints the table of
-`claims/papers/published/README.md`, where the sources are.
+The numbers are independent of our simulations, though we ran the code of paper G and solved the
+equations of paper D. A number may differ by its reading error, by three standard errors if it is a
+mean of runs, and by the prediction's own error. Nothing is random.
+`python -m tests.unit.test_published` prints the table of `claims/papers/published/README.md`, where
+the sources are.
 """
 
 import csv
@@ -33,7 +33,7 @@ FACTS = flows.Facts(subjects=64, relations=16, start=0.01)
 
 
 class Row(NamedTuple):
-    """A published number, the theory's, and what they may differ by."""
+    """A published number, the theory's number, and the allowed difference."""
 
     what: str
     published: float
@@ -42,13 +42,13 @@ class Row(NamedTuple):
 
 
 def read(name: str) -> list[dict[str, str]]:
-    """Return the lines of a file of figures."""
+    """Read the lines of a file of figures."""
     with (FOLDER / f"{name}.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def stated(function: Callable[..., float], cell: dict[str, Any], value: float) -> float:
-    """Return the stated error of a prediction at a cell of its regime."""
+    """Stated error of a prediction at a cell of its regime."""
     entry = registered(function)
     assert entry is not None
     assert entry.regime is None or entry.regime.why_outside(rc.Cell(**cell)) is None, cell
@@ -80,7 +80,7 @@ def curve() -> Iterator[Row]:
 
 
 def fact_flows() -> Iterator[Row]:
-    """Paper D: when errors of subject and relation have fallen to 0.1, and the ratio."""
+    """Paper D: times at which errors of subject and relation have fallen to 0.1, and the ratio."""
     for line in read("fact_flows"):
         how: dict[str, Any] = {"flow": line["flow"], "embeddings": line["embeddings"]}
         part = line["quantity"]
@@ -110,7 +110,7 @@ def hebbian() -> Iterator[Row]:
 
 
 def zipf_schemes() -> Iterator[Row]:
-    """Paper C: errors of Zipf memories of 1000 tokens, where predictions state their error."""
+    """Paper C: errors of Zipf memories of 1000 tokens, in the regimes of stated errors."""
     unseen = 1 - zipf.frequencies(TOKENS, ALPHA).sum()  # theory has infinitely many tokens
     for line in read("zipf_schemes"):
         dim, scheme = int(line["d"]), line["scheme"]
@@ -145,7 +145,7 @@ def test_a_published_number_agrees_with_the_theory(row: Row) -> None:
 
 
 def test_a_theory_that_is_wrong_by_a_tenth_is_noticed() -> None:
-    """Of each figure at least one number has an error small enough for that."""
+    """Each figure has at least one number with an error small enough for that."""
     for figure in (curve, fact_flows, hebbian, zipf_schemes):
         assert any(abs(1.1 * row.theory - row.published) > row.allowed for row in figure())
 

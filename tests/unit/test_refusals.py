@@ -1,6 +1,6 @@
 """Bad arguments of functions in all folders, and the message that each gives.
 
-A row is the call as a user would write it and a part of the message.
+A row is a call, as a user would write it, and a part of the message.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""No regime uses the law that it tests, as a wrong law would exclude its own counterexamples."""
+"""No regime uses the tested law: a wrong law would exclude its own counterexamples."""
 
 import random
 import sys
@@ -22,7 +22,7 @@ ASKS_ITSELF = {
 
 
 def full_name(entry: Prediction) -> str:
-    """Module and name: some laws in different folders have the same name."""
+    """Module and name, because some laws in different folders have the same name."""
     return f"{entry.module}.{entry.name}"
 
 
@@ -31,7 +31,7 @@ STATED = {full_name(one): one.regime for one in predictions() if one.regime}
 
 
 def called(run: Callable[..., object]) -> list[str]:
-    """The registered laws that a call asks for itself, not by way of another law."""
+    """Registered laws that a call uses directly, not through another law."""
     for entry in predictions():
         getattr(entry.function, "cache_clear", lambda: None)()
     found, active = [], 0
@@ -52,7 +52,7 @@ def called(run: Callable[..., object]) -> list[str]:
 
 
 def law(claim: Claim, cell: Cell) -> list[str]:
-    """Name the laws that a claim predicts by."""
+    """Names of the laws by which a claim predicts."""
     assert claim.predict is not None
     if isinstance(claim.predict, On) and claim.predict.entry:
         return [full_name(claim.predict.entry)]

@@ -1,4 +1,4 @@
-"""Parts that a stranger relies on: links, citations, rights of workflows, folders and examples."""
+"""Parts that a stranger needs: links, citations, rights of workflows, folders and examples."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_it_is_read_in_a_few_minutes() -> None:
 
 
 def headings(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
+    """Anchors of a page's headings, as GitHub makes them."""
     found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in found}
 

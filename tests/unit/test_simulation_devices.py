@@ -1,4 +1,4 @@
-"""Operations that a GPU would refuse or wait for: planted slips, and every claim's simulation."""
+"""Operations that a GPU refuses, or waits for, in planted slips and in all claims' simulations."""
 
 import copy
 import importlib

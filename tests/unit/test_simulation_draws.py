@@ -1,4 +1,4 @@
-"""Draws of every folder: outputs and inputs are different vectors, and replicates differ."""
+"""Draws of every folder have different vectors as outputs and inputs, and differ by replicate."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +26,7 @@ Tables = tuple[Tensor, ...]
 
 
 def seen_by(module: Any, name: str, arguments: slice, run: Callable[[], object]) -> Tables:
-    """Tables that ``run`` gives to a function of ``module`` which it calls for each replicate."""
+    """Tables that ``run`` passes to a function of ``module`` for each replicate."""
     original = getattr(module, name)
     seen: list[Tensor] = []
 

@@ -49,7 +49,7 @@ EVERY = pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
 
 
 def sfc64(seed: np.random.SeedSequence, count: int) -> list[int]:
-    """Chris Doty-Humphrey's generator, by its definition."""
+    """Words of Chris Doty-Humphrey's generator SFC64, by its definition."""
     a, b, c = (int(word) for word in seed.generate_state(3, np.uint64))
     mask, found = 2**64 - 1, []
     for step in range(1, count + 13):

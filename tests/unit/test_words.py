@@ -70,7 +70,7 @@ def comments(source: str) -> Iterator[str]:
 
 
 def messages(source: str) -> Iterator[str]:
-    """Yield each string of at least four words that is no docstring; values in it count as X."""
+    """Yield each string of at least four words that is not a docstring; its values count as X."""
     tree = ast.parse(source)
     left_out = {id(text) for node in ast.walk(tree) for text in _left_out(node)}
     for node in ast.walk(tree):
@@ -93,7 +93,7 @@ def _left_out(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def wrong_messages(source: str) -> list[str]:
-    """Return what a file's messages break, a line for each fault."""
+    """List the faults of a file's messages, a line for each."""
     found = []
     for text in messages(source):
         plain = CODE.sub("X", text)
@@ -106,7 +106,7 @@ def wrong_messages(source: str) -> list[str]:
 
 
 def faults(source: str, file: str = "") -> list[str]:
-    """Return what a file's docstrings and comments break, a line for each fault."""
+    """List the faults of a file's docstrings and comments, a line for each."""
     found, counted = [], file.startswith(("claims/", "simulation/")) and "recall_claims" not in file
     documented = [(text, node, True) for text, node in docstrings(source)]
     for text, node, begins in [*documented, *((text, None, False) for text in comments(source))]:

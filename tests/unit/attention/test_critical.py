@@ -63,7 +63,7 @@ NEAR = (
 
 @pytest.mark.parametrize("sizes", NEAR)
 def test_closed_form_is_near_the_full_solution(sizes: tuple[int, int, int]) -> None:
-    """Few samples, few dimensions, few tokens and short sequences among them."""
+    """Settings include few samples, few dimensions, few tokens and short sequences."""
     problem = _problem(*sizes)
     full = critical.critical_samples_full(problem)
     assert critical.critical_samples(problem) == pytest.approx(full, rel=0.06)
@@ -127,7 +127,7 @@ def test_positive_root_solves_its_cubic() -> None:
 def test_each_inverse_is_the_last_size_that_the_samples_suffice_for(
     sizes: tuple[int, int, int],
 ) -> None:
-    """The largest vocabulary, the longest sequence and the least dimension."""
+    """Sizes are the largest vocabulary, the longest sequence and the least dimension."""
     vocab_size, length, dim = sizes[0], sizes[1], min(sizes[2], sizes[0])
     needed = capacity.critical_samples(vocab_size, length, dim)
     if math.isinf(needed):

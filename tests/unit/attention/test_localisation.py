@@ -1,4 +1,4 @@
-"""Attention: limits, spread between replicates, and every sequence enumerated."""
+"""Localisation: limits, spread between replicates, and enumeration of all sequences."""
 
 import itertools
 import math
@@ -74,7 +74,7 @@ def test_probability_is_the_mean_over_replicates_drawn_from_their_law(
 
 
 def test_agreement_of_labels_moves_a_signal_of_a_trigger_in_the_values() -> None:
-    """Without this effect theory is 0.03 too low. (800 draws: 0.003.)"""
+    """Without this effect the theory is 0.03 too low (800 draws: 0.003)."""
     sizes = {"vocab_size": 397, "length": 8, "samples": 166, "dim": 13}
     problem = Problem.of({**sizes, "trigger_in_values": True})
     scores = three_steps.token_scores(sampling.draw(generators(800), **asdict(problem)))
@@ -139,7 +139,7 @@ VOCAB_SIZE, LENGTH = 5, 4
 
 
 def every_sequence(batch: sampling.Batch) -> sampling.Batch:
-    """Every sequence with every informative position, instead of the training sequences."""
+    """Replace the training sequences by all sequences with all informative positions."""
     rows = list(itertools.product(range(VOCAB_SIZE), repeat=LENGTH))
     tokens = torch.tensor(rows).repeat(LENGTH, 1).expand(batch.replicates, -1, -1)
     positions = torch.arange(LENGTH).repeat_interleave(len(rows)).expand(batch.replicates, -1)

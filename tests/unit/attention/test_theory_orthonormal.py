@@ -1,4 +1,4 @@
-"""theory.attention.orthonormal against enumeration and a plain simulation of its counts."""
+"""theory.attention.orthonormal, compared with enumeration and a plain simulation of counts."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Signal and noise formulas against exact enumeration, random matrices, and their own limits."""
+"""Signal and noise formulas, compared with enumeration, random matrices, and limits."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -41,7 +41,7 @@ def test_trigger_signal_is_that_of_gaussian_embeddings_with_the_trigger_in_the_k
 
 
 def powers(formula: Callable[[Problem], float], sizes: Iterable[str]) -> dict[str, float]:
-    """Return the exponent of each size, by doubling it where all are large."""
+    """Exponent of each size, from doubling it where all sizes are large."""
     doubled = {name: REMOTE.replace(**{name: 2 * getattr(REMOTE, name)}) for name in sizes}
     return {name: math.log2(formula(p) / formula(REMOTE)) for name, p in doubled.items()}
 
@@ -163,7 +163,7 @@ def test_terms_in_corners_of_their_regime(
 
 @pytest.mark.parametrize("dim", [4, 16])
 def test_moments_of_lengths(dim: int) -> None:
-    """Against 4,000 drawn sets of embeddings, within 5 standard errors."""
+    """Moments agree with 4,000 drawn sets of embeddings within 5 standard errors."""
     problem = Problem(vocab_size=40, length=8, samples=40, dim=dim, embeddings="gaussian")
     generator = torch.Generator().manual_seed(3)
     z = torch.randn(4000, 39, dim, generator=generator, dtype=torch.float64) / dim**0.5

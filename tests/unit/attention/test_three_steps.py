@@ -1,4 +1,4 @@
-"""Samples, the three steps on them, and two layers: against loops, and against each other."""
+"""Samples, the three steps, and two layers, compared with loops and with each other."""
 
 from typing import Any
 from unittest.mock import patch
@@ -157,7 +157,7 @@ def drawn(samples: int = 9) -> tuple[sampling.Batch, list[np.random.Generator]]:
 def looked(
     keys: list[torch.Tensor], values: list[torch.Tensor], weights: torch.Tensor, query: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Scores of the keys, and what softmax attention sees."""
+    """Scores of the keys, and the value that softmax attention reads."""
     scores = torch.stack([key @ weights @ query for key in keys])
     seen = torch.zeros_like(query)
     for share, value in zip(torch.softmax(scores, 0), values, strict=True):
@@ -210,7 +210,7 @@ def test_embeddings_that_do_not_move_are_fixed_ones() -> None:
 
 
 def test_learned_embeddings_follow_the_gradient_of_the_true_loss() -> None:
-    """One token's share of the move, by differences of the loss that is written out here."""
+    """The test compares a token's share of the move with differences of an explicit loss."""
     batch, _ = drawn()
     memory = 1e-3 * three_steps.value_memory(batch)
 

@@ -116,7 +116,7 @@ def test_a_layer_much_narrower_than_the_embeddings_is_no_case_of_the_critical_wi
 
 
 def test_such_a_layer_is_no_case_of_the_capacity() -> None:
-    """Outside the regime it is less than 0.88 of the prediction."""
+    """Outside the regime the capacity is less than 0.88 of the prediction."""
     narrow = Cell(activation="he2", dim=132, width=39)
     assert mlp_recall.CAPACITY.why_outside(narrow) is not None
     assert mlp_recall.CAPACITY.why_outside(narrow.replace(dim=54)) is None

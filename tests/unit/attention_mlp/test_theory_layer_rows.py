@@ -1,5 +1,4 @@
-"""Contribution of a random layer's rows to the attention step, against the simulated three
-steps."""
+"""Contribution of a random layer's rows to the attention step, compared with simulated steps."""
 
 import math
 
@@ -19,7 +18,7 @@ CENTRED = SMALL.replace(vocab_size=1234, dim=62, length=48, width=65, activation
 
 @pytest.mark.parametrize("samples", [500, 2000])
 def test_centred_residuals_do_not_see_a_trigger_in_linear_values(samples: int) -> None:
-    """The residuals add up to 0, so what all values share is never stored and never read."""
+    """The residuals add up to 0, so the common part of all values is never stored or read."""
     plain = CENTRED.replace(activation="identity", width=WIDE, samples=samples)
     shared = plain.replace(trigger_in_values=True)
     assert noise.coefficient_variance(shared) == pytest.approx(
@@ -31,7 +30,7 @@ def test_centred_residuals_do_not_see_a_trigger_in_linear_values(samples: int) -
 
 
 def test_coefficient_of_rows_is_an_average_over_tokens() -> None:
-    """Var of the mean over tokens of z A z, A = W^T W / m, and not of one token's."""
+    """It is the variance of the mean of z A z over tokens, A = W^T W / m, and not of one token."""
     problem = CENTRED.replace(vocab_size=2**20, samples=2**40, activation="identity", width=8)
     dim, width = problem.dim, problem.width
     rng = np.random.default_rng(3)
@@ -51,7 +50,7 @@ def test_the_bias_of_a_layer_does_not_vanish_with_the_samples() -> None:
 
 
 def test_moments_of_the_overlap_with_the_trigger() -> None:
-    """Var of h L x E[phi phi' | x] over rows, by quadrature over x, for x + x^2."""
+    """The test has the variance over rows of h L x E[phi phi' | x], by quadrature, for x + x^2."""
     problem = SMALL.replace(centred=False, trigger_in_values=True, dim=2**20, samples=4)
     length = problem.length
     nodes, weights = np.polynomial.hermite_e.hermegauss(20)

@@ -1,4 +1,4 @@
-"""Additive codes: statistical dimensions against exact values, the linear programme by hand."""
+"""Additive codes: statistical dimensions and exact values, the linear programme by hand."""
 
 import numpy as np
 import pytest
@@ -40,12 +40,12 @@ def test_half_of_relations_have_codes_near_the_statistical_dimension(
 
 
 def _mean_and_half(above: int, below: int, cones: int) -> tuple[float, float]:
-    """The statistical dimension, and where the kinematic formula's probability is one half.
+    """Statistical dimension, and the dimension at which the kinematic formula gives 1/2.
 
-    The intrinsic volumes of a cone are the probabilities of the codimensions of the face that a
-    normal vector is projected to, and the volumes of a product convolve. A random d-dimensional
-    subspace meets the cone with twice the sum of the volumes of d - 1, d - 3, ... (Amelunxen et al.
-    2014).
+    A normal vector is projected to a face of a cone; the intrinsic volumes are the probabilities of
+    its codimensions. Volumes of a product of cones convolve. A random d-dimensional subspace meets
+    the cone with a probability of twice the sum of the volumes of d - 1, d - 3, ... (Amelunxen et
+    al. 2014).
     """
     rng = np.random.default_rng(1)
     upper, lower = rng.standard_normal((20_000, above)), rng.standard_normal((20_000, below))

@@ -72,14 +72,14 @@ def known() -> task.Facts:
 
 @pytest.fixture
 def prompts(known: task.Facts) -> torch.Tensor:
-    """Prompts of twelve tokens, one for each fact."""
+    """Draw prompts of twelve tokens, one for each fact."""
     return task.prompts(streams(), known, length=12)
 
 
 def plain(
     weights: constructions.Attention, known: task.Facts, prompts: torch.Tensor
 ) -> torch.Tensor:
-    """Attention prompt by prompt and position by position, straight from its definition."""
+    """Attention by its definition, prompt by prompt and position by position."""
     found = []
     for b, tokens in enumerate(known.tokens):
         embedded = tokens[prompts[b]]
@@ -157,7 +157,7 @@ def test_heads_that_name_tokens_and_an_mlp_recall_the_facts(known: task.Facts) -
 
 
 def test_features_of_two_codes_overlap_as_their_kernel_says() -> None:
-    """The frequency is 6: codes further apart than 1/6 look unrelated."""
+    """The frequency is 6, so codes further apart than 1/6 have nearly no overlap."""
     angle, width = 0.2, 100_000
     codes = torch.zeros(2, 64, dtype=torch.float64)
     codes[1, 0], codes[1, 1] = math.cos(angle), math.sin(angle)

@@ -1,4 +1,4 @@
-"""Learning fact by fact: autograd, SGD on whole prompts, and by hand."""
+"""Sequential learning, compared with autograd, SGD on whole prompts, and values by hand."""
 
 import itertools
 import math
@@ -89,7 +89,7 @@ def test_gradient_is_that_of_the_mean_loss_over_all_prompts() -> None:
 
 
 def test_counts_replace_prompts() -> None:
-    """SGD on prompts with their own noise tokens and the same subjects and relations, by numpy."""
+    """The reference is SGD in numpy, on prompts with their own noise tokens."""
     s, r, d, noise, length, batch, steps = 4, 2, 2, 3, 6, 64, 250
     dictionary = learning.product_dictionary(s, r, d)
     task = FactPrompts([dictionary], answers=d, length=length, noise=noise)

@@ -1,4 +1,4 @@
-"""simulation.factual.language_model: what is written, how it is counted, and that it is learnt."""
+"""simulation.factual.language_model: biographies, counts of bits, and learning."""
 
 import math
 from typing import Any
@@ -27,7 +27,7 @@ def test_biographies_have_the_name_first_and_every_value_once() -> None:
 
 
 class Uniform(nn.Module):
-    """A model that takes all tokens for equally likely."""
+    """A model that predicts all tokens to be equally likely."""
 
     def forward(self, tokens: Tensor) -> Tensor:
         return torch.zeros(*tokens.shape, 1000)

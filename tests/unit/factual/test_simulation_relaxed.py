@@ -1,4 +1,4 @@
-"""simulation/factual/relaxed.py: against closed forms, loops over prompts, and counts by hand."""
+"""simulation.factual.relaxed, compared with closed forms, loops over prompts, counts by hand."""
 
 import math
 from itertools import product
@@ -21,7 +21,7 @@ def problem(replicates: int = 1, length: int = 8, noise: int = 5) -> learning.Fa
 
 
 def random(model: relaxed.Logits, size: float = 1.0) -> relaxed.Parts:
-    """Parameters that no symmetry holds in place."""
+    """Random parameters, without any symmetry."""
     generator = torch.Generator().manual_seed(0)
     return {
         name: size * torch.randn(part.shape, generator=generator, dtype=part.dtype)

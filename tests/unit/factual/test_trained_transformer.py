@@ -1,4 +1,4 @@
-"""Trained transformers: published figures, one written out, autograd, and the points of claims."""
+"""Trained transformers: published figures, an explicit model, autograd, and points of claims."""
 
 import dataclasses
 from typing import Any
@@ -26,7 +26,7 @@ def generators(*seeds: int) -> list[np.random.Generator]:
 
 
 def written_out(part: dict[str, Tensor], tokens: list[int], inputs: Tensor, u: Tensor) -> Tensor:
-    """Logits of one prompt: embed the tokens, attend from the last one, apply the MLP."""
+    """Logits of one prompt, step by step: embeddings, attention from the last token, MLP."""
     x, total = inputs[tokens], torch.zeros_like(inputs[0])
     for query, key, value, out in zip(
         part["q"], part["k"], part["v"], part["o"].unbind(1), strict=True
@@ -145,8 +145,8 @@ def best(seeds: list[int], rates: list[float], **changes: float) -> tt.Trained:
 def test_the_first_rate_that_reaches_the_target_counts_or_else_the_best(
     target: float | None, least: int, most: int
 ) -> None:
-    """No target is the median of 18 full trainings: at least half reach it, as a model that has
-    reached it stops.
+    """The median of 18 full trainings is no target: at least half reach it, and a model that
+    reaches it stops.
     """
     rates, seeds = [0.01, 0.1, 0.03], [1, 2, 3, 4, 5, 6]
     if target is None:

@@ -1,4 +1,4 @@
-"""Laws: known roots, enumeration, scipy, closed forms and random matrices."""
+"""Laws, compared with known roots, enumeration, scipy, closed forms and random matrices."""
 
 import itertools
 import math
@@ -140,7 +140,7 @@ Rule = Callable[[float, int], tuple[Array, Array]]
 
 
 def below(x: float, dim: float) -> float:
-    """F_d, by quadrature of the density in the angle."""
+    """Distribution function F_d, by quadrature of the density in the angle."""
 
     def density(angle: float) -> float:
         return float(math.cos(angle) ** (dim - 2))

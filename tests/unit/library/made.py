@@ -21,12 +21,12 @@ ALPHA = Budget().per_claim(papers()["A"])
 
 
 def declared(id: str, cells: Any = CELLS, **changes: Any) -> Callable[[Observe], Claim]:
-    """The claim that a mean is 2, with a control that says 3, and with some fields changed.
+    """Declare the claim that a mean is 2, with a control of 3, and with some fields changed.
 
     Args:
-        id: of the claim; a worker finds it by this in the module of the decorated function.
-        cells: of the smoke tier; anything but a tuple is what `claim` takes.
-        changes: what else `claim` takes.
+        id: id of the claim, by which a worker finds it in the module of the decorated function.
+        cells: cells of the smoke tier as a tuple, or any argument that `claim` takes.
+        changes: other arguments of `claim`.
     """
     given: dict[str, Any] = {
         "source": Source("A", "A3", provenance="derived", reference="nowhere"),
@@ -50,5 +50,5 @@ mean_claim = declared("T.mean")(mean)
 
 
 def outcome_of(one: Claim, ledger: Ledger) -> Outcome:
-    """Run a claim's smoke tier, simulated in this process."""
+    """Run a claim's smoke tier in this process."""
     return run_claim(one, SMOKE, ledger, SerialExecutor())

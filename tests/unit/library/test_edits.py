@@ -61,7 +61,7 @@ SIMULATION = "def drawn(block):\n    return [rng.normal() for rng in block.rngs]
 
 @pytest.fixture
 def edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edits:
-    """Make a repository with two claims on one formula, all of it committed."""
+    """Make a repository with two claims on one formula, and commit it."""
     folder = tmp_path / "edited_paper"
     folder.mkdir()
     texts = {"__init__": "", "theory": THEORY, "simulation": SIMULATION, "test_claims": CLAIMS}

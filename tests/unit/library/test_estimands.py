@@ -1,4 +1,4 @@
-"""Rules for estimands other than means: bounds against exact laws, figures computed another way."""
+"""Rules for estimands other than means: bounds and exact laws, figures computed another way."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def far_from(law: Callable[[Any], Any], values: Array) -> float:
 
 
 def test_laws_are_compared_at_values_and_just_below_them() -> None:
-    """Worked out by hand: nine tenths are predicted at one half, and one tenth at 1."""
+    """By hand: the prediction has 0.9 at one half, and 0.1 at 1."""
 
     def law(x: Array) -> Array:
         return np.select([x < 0.5, x < 1], [0.0, 0.9], 1.0)
@@ -258,7 +258,7 @@ WORLD = np.random.default_rng(10).exponential(size=1024)
     ids=lambda one: type(one).__name__,
 )
 def test_a_certificate_is_of_the_rule_itself(rule: Rule, truth: float) -> None:
-    """A certificate judges a sample like the rule, after subtracting the data set's truth."""
+    """A certificate judges a sample as the rule does, after the data set's truth is subtracted."""
     evidence = [Sample(ONE, {"value": WORLD}), Sample(rc.Cell(size=4), {"value": WORLD[::-1] / 2})]
     evidence = evidence if isinstance(rule, rc.Exponents) else evidence[:1]
     again = certificate.Resampled(rule, lambda _: 1.0, evidence, 0)

@@ -1,4 +1,4 @@
-"""Test what a block's fingerprint depends on, and which code a simulation can see."""
+"""A block's fingerprint depends on the code that its simulation can reach, and on nothing else."""
 
 import importlib
 import sys

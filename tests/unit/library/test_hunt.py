@@ -46,7 +46,7 @@ def normal(block: rc.Block, mean: float, deviation: float = 0.2) -> Array:
 
 
 def in_regime(id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: Any) -> Decorator:
-    """The claim that the mean is the dimension, or another prediction, in a regime."""
+    """Declare the claim that the mean is the dimension, or another prediction, in a regime."""
     given: dict[str, Any] = {"replicates": (64, 1024), "predict": lambda cell: cell.number("dim")}
     return declared(id, {"standard": cells}, regime=regime, **{**given, **changes})
 
@@ -54,8 +54,7 @@ def in_regime(id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: A
 def of_dimension(
     id: str, regime: rc.Regime = REGIME, factor: float = 1.0, deviation: float = 0.2
 ) -> rc.Claim:
-    """Make a claim that is ``factor`` times as large; T.wrong is wrong for tied cells with long
-    sequences."""
+    """Make a claim with a mean ``factor`` times as large; T.wrong is wrong for tied, long cells."""
 
     @in_regime(id, regime, rc.grid(dim=(16, 64), length=(8, 16)))
     def mean(cell: rc.Cell, block: rc.Block) -> Array:
@@ -74,7 +73,7 @@ noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly
 
 @in_regime("T.bent", REGIME, rc.grid(dim=(16, 64), length=8), rule=rc.Exponents({"dim": 1.0}, 0.1))
 def bent(cell: rc.Cell, block: rc.Block) -> Array:
-    """The mean is proportional to the dimension, unless that is small."""
+    """The mean is proportional to the dimension, unless the dimension is small."""
     return normal(block, max(cell["dim"], 16), 0.02)
 
 
@@ -178,9 +177,9 @@ def test_a_violation_by_t_has_to_stand_twice(
 
 
 def promised_and_kept(skewness: float, pairs: int) -> tuple[float, float, float]:
-    """Level of a first confirmation, and how often one look at skewed values errs, and two looks.
+    """Level of a first confirmation, and error rates of one and two looks at skewed values.
 
-    Values are lognormal, and the claim true, at the edge that the long tail leaves alone.
+    Values are lognormal, and the claim is true, at the edge opposite to the long tail.
     """
     level = alpha_of(1) / 5
     rng = np.random.default_rng(5)

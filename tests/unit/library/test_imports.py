@@ -1,4 +1,4 @@
-"""Modules that are loaded along with others, seen from a process of its own."""
+"""Modules that an import loads, as seen in a fresh process."""
 
 import pkgutil
 import subprocess
@@ -10,7 +10,7 @@ import theory
 
 
 def loaded_by(*steps: str) -> list[set[str]]:
-    """Modules that a fresh process has loaded after each of these statements."""
+    """Modules loaded in a fresh process after each of these statements."""
     code = "; ".join(f"{step}; print(*sys.modules)" for step in ("import sys", *steps))
     command = [sys.executable, "-c", code]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout

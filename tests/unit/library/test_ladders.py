@@ -1,4 +1,4 @@
-"""Critical values from test sizes: brackets that miss as rarely as one test does."""
+"""Critical values from test sizes: brackets miss as rarely as one test errs."""
 
 import itertools
 import math

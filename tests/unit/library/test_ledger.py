@@ -1,4 +1,4 @@
-"""Test a ledger that several open at the same moment, and its contents."""
+"""A ledger's contents, and its use by several processes at once."""
 
 import hashlib
 import itertools
@@ -58,7 +58,7 @@ def test_a_ledger_is_looked_at_and_filled_under_one_lock(tmp_path: Path) -> None
 def test_what_another_processor_rounds_is_no_contradiction(
     tmp_path: Path, here: float, there: float, merges: bool
 ) -> None:
-    """AVX2 and SSE so differ: in errors of identities, and by 1.7e-10 in G.optimal-spread."""
+    """AVX2 and SSE differ in errors of identities, and by 1.7e-10 in G.optimal-spread."""
     paths = [tmp_path / "here", tmp_path / "there"]
     for path, value in zip(paths, (here, there), strict=True):
         with Ledger(path) as ledger:
@@ -85,12 +85,12 @@ def test_a_ledger_in_an_impossible_place(tmp_path: Path) -> None:
 
 
 def packed(names: str, values: bytes) -> bytes:
-    """A payload of this format, of names as JSON and of values' bytes."""
+    """Make a payload of this format, with names as JSON and values as bytes."""
     return FORM + names.encode() + b"\n" + zlib.compress(values)
 
 
 def content(payload: bytes) -> str:
-    """The checksum that a forger would write next to it."""
+    """Checksum that a forger would write for a payload."""
     head, _, body = payload.partition(b"\n")
     with suppress(zlib.error):
         return hashlib.sha256(head + b"\n" + zlib.decompress(body)).hexdigest()
@@ -271,7 +271,7 @@ WHY: list[tuple[list[dict[str, Any]], str]] = [
 def test_a_block_of_any_other_key_is_no_evidence_and_says_what_differs(
     ledger: Ledger, kept: list[dict[str, Any]], why: str
 ) -> None:
-    """It compares with the newest block of the same seed, and names the modules that changed."""
+    """The message compares with the newest block of this seed, and names changed modules."""
     ledger.remember_code("old", lambda: {"same": "1", "edited": "2", "removed": "3"})
     ledger.remember_code(KEY.code, lambda: {"same": "1", "edited": "4", "added": "5"})
     for changes in kept:

@@ -1,4 +1,4 @@
-"""Curves of predictions: through the cells, bent where the formula is, only where it holds."""
+"""Curves of predictions go through the cells, bend with the formula, and end with its regime."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Bounds for means: exact where they say so, and never from data that show nothing."""
+"""Bounds for means are exact where they claim to be; data without variation give none."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ LOOKS = [16 * blocks for blocks in rc.CriticalLocation(rc.Region(0.9, 1.1)).look
 
 
 def rejection(mean: float, alpha: float, counts: Sequence[int]) -> float:
-    """Probability that coins of this mean are ever shown to exceed it, by enumeration.
+    """Probability, by enumeration, that coins of this mean are ever shown to exceed it.
 
     Args:
-        mean: the true one, which is bet against.
+        mean: the true mean, against which the method bets.
         alpha: the level of the test.
         counts: replicates at each look, ascending.
     """
@@ -47,7 +47,7 @@ def rejection(mean: float, alpha: float, counts: Sequence[int]) -> float:
 
 
 def coins_won(ones: Array, count: int, mean: float) -> Array:
-    """Log wealth of bets on more than this mean, by the number of ones among `count` coins."""
+    """Log wealth of bets that the mean is larger, by the number of ones among `count` coins."""
     stakes = STAKES[:, None]
     wins, losses = 1 + stakes * (1 / mean - 1), 1 - stakes
     logs = special.xlogy(ones, wins) + special.xlogy(count - ones, losses)

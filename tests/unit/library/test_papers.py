@@ -1,4 +1,4 @@
-"""The papers' statements, what they rest on, and their shares of the error budget."""
+"""The papers' statements, their sources, and their shares of the error budget."""
 
 import math
 from collections.abc import Mapping, Sequence

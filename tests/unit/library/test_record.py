@@ -1,4 +1,4 @@
-"""Record of a decision, and a run's use of an earlier one."""
+"""Record of a decision, and a run's use of an earlier record."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Cells and grids, their random streams, and where a theorem holds."""
+"""Cells and grids, their random streams, and regimes."""
 
 import copy
 import hashlib

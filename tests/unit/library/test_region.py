@@ -1,4 +1,4 @@
-"""The set logic of verdicts, with the resolution and the design computed from it."""
+"""Verdicts as relations of sets, and the resolution and design computed from them."""
 
 import math
 from dataclasses import replace
@@ -142,7 +142,7 @@ def test_an_end_within_rounding_of_an_edge_is_not_beyond_it() -> None:
 
 
 def test_resolution_is_told_from_what_refutes() -> None:
-    """With as many cells, each centred at its prediction, theories off by more are refuted."""
+    """With equally many cells, centred at predictions, theories with a larger error are refuted."""
     rng, rule = np.random.default_rng(0), MeanRatio(Region(0.9, 1.1))
     noise = [rng.normal(0, 0.3, 400) for _ in range(40)]
     evidence = [

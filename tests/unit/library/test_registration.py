@@ -42,7 +42,7 @@ def off_by(factor: float) -> Callable[[rc.Cell], float]:
 
 
 def of(tier: Tier = "smoke", **changes: Any) -> str:
-    """The registration of the claim with these changes."""
+    """Registration of the claim with these changes."""
     return registration(replace(registered, **changes), tier)
 
 
@@ -168,7 +168,7 @@ def test_an_edit_of_a_law_that_its_region_would_notice_registers_anew() -> None:
 
 
 def test_rounding_errors_in_the_tail_of_a_law_do_not_count() -> None:
-    """Processors differ in the last bits of an integral, and so in what is left where it is 0."""
+    """Processors differ in the last bits of an integral, and so in the remainder where it is 0."""
 
     def law(left: float, at_zero: float = 0.25) -> str:
         return of_law(lambda x: np.select([x < 0, x >= 1], [left, 1 - left], at_zero), 0.1)
@@ -203,7 +203,7 @@ def test_fields_of_every_kind_count() -> None:
 def test_what_a_rule_of_ones_own_does_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise its text could be edited until the existing evidence gives the wanted verdict."""
+    """Otherwise the rule could be edited until the existing evidence gives the wanted verdict."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def having(margin: str) -> str:

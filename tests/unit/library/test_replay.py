@@ -1,4 +1,4 @@
-"""Replicates that break a verdict's assumptions are refused, each with its own message."""
+"""Replicates that violate a verdict's assumptions are refused, with a message for each case."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ CALLS = itertools.count()
 
 
 def honest(block: Block) -> Any:
-    """Values about 2, each of its own generator."""
+    """Values around 2, each from its own generator."""
     return np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
 
 
 def slow(block: Block) -> Any:
-    """Takes long by the clock, and little of a processor."""
+    """Simulation that takes long by the clock, and little processor time."""
     time.sleep(0.3)
     return honest(block) * np.sign(block.rngs[0].normal())
 
 
 def neighbours(block: Block) -> Any:
-    """Every other replicate has the sign of the one before it."""
+    """Every second replicate has the sign of the replicate before it."""
     signs = [np.sign(block.rngs[n - n % 2].normal()) for n in range(block.replicates)]
     return honest(block) * signs
 
@@ -86,7 +86,7 @@ WRONG: dict[str, tuple[Callable[[Block], Any], str]] = {
 
 
 def tie(block: Block) -> Any:
-    """Rounding breaks a tie in one replicate of the block otherwise than in a smaller one."""
+    """Rounding breaks a tie in a replicate differently in a block and in a smaller block."""
     found = honest(block)
     return found + 0.1 * ((found > 2.4) & (block.replicates == 16))
 
@@ -121,7 +121,7 @@ SEED = 3
 
 
 def seeded(block: Block) -> Any:
-    """Data drawn once from a fixed seed, which no comparison of replicates shows."""
+    """Data drawn once from a fixed seed; no comparison of replicates shows this."""
     return np.random.default_rng(SEED).normal(2, 0.01) + honest(block)
 
 
@@ -141,7 +141,7 @@ def test_a_seed_that_a_simulation_fixes_is_refused_with_its_place() -> None:
 
 
 def test_a_bet_that_blocks_differ_is_fair() -> None:
-    """All ways to put 6 ones into 4 blocks of 5 values: it wins at most 1 on average."""
+    """Over all ways to put 6 ones into 4 blocks of 5 values, the bet wins at most 1 on average."""
     won = chances = 0.0
     for ones in itertools.product(range(6), repeat=4):
         if sum(ones) == 6:
@@ -176,7 +176,7 @@ def test_what_a_worker_returns_is_tried_in_this_process(ledger: Ledger) -> None:
 
 
 class OtherProcess(SerialExecutor):
-    """Returns the figures of a process in which other numbers were drawn at import."""
+    """Executor that returns the figures of a process with other random numbers at import."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         future: Future[Any] = Future()

@@ -1,4 +1,4 @@
-"""Looks, early stopping, controls, and what comes from the ledger."""
+"""Looks, early stopping, controls, and evidence from the ledger."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def threads(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
 
 
 class Recording(SerialExecutor):
-    """Keeps the tasks."""
+    """Executor that keeps its tasks."""
 
     def __init__(self) -> None:
         self.tasks: list[Task] = []
@@ -144,7 +144,7 @@ def test_an_executor_that_gives_up_is_said_to_be_broken(ledger: Ledger) -> None:
 
 
 def test_a_block_runs_and_is_judged_on_one_thread_whatever_executes_it(ledger: Ledger) -> None:
-    """The prediction of this claim is the number of threads that it sees."""
+    """The claim predicts the number of threads of its process."""
     task = task_of(threads, ledger)
     torch.set_num_threads(3)
     threadpoolctl.threadpool_limits(3)
@@ -192,7 +192,7 @@ ROOM = 16
 
 @declared("T.memory", rc.grid(fails=("cpu", "cuda", "library", "numpy")), replicates=11)
 def short_of_memory(cell: rc.Cell, block: rc.Block) -> Mapping[str, object]:
-    """Draws first, and then finds no room."""
+    """Simulation that draws, and then runs out of memory."""
     drawn = np.array([rng.normal() for rng in block.rngs])
     if block.replicates > ROOM:
         if cell["fails"] == "cpu":

@@ -1,4 +1,4 @@
-"""Sample of a check, compared with counting."""
+"""Sampling of blocks by a check, compared with counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test many claims in flight: their order, the loss of a worker, and that no figure changes."""
+"""Many claims in progress: their order, the loss of a worker, and unchanged figures."""
 
 import math
 import os
@@ -34,7 +34,7 @@ NAMES = ("T.first", "T.second", "T.third", "T.fourth")
 
 @declared("T.broken", grid(length=range(1, 9)))
 def broken(cell: Cell, block: Block) -> Array:
-    """Fail at length one, and take long at others."""
+    """Simulation that fails at length one, and takes long at other lengths."""
     if cell["length"] == 1:
         raise ValueError("no such length")
     time.sleep(0.05)
@@ -47,7 +47,7 @@ first, second, third, fourth = CLAIMS = tuple(
 
 
 class Recording(ThreadPoolExecutor):
-    """Keeps its tasks, and runs them when `go` is set."""
+    """Executor that keeps its tasks, and runs them when `go` is set."""
 
     def __init__(self, workers: int, *, go: bool = True) -> None:
         super().__init__(workers)
@@ -69,7 +69,7 @@ class Recording(ThreadPoolExecutor):
 
 
 class Waited(SimpleQueue[Any]):
-    """Lets an executor begin once somebody waits for it; counts its tasks until then."""
+    """Executor that begins once a result is awaited, and counts its tasks until then."""
 
     def __init__(self, executor: Recording) -> None:
         self.executor, self.given = executor, 0
@@ -82,7 +82,7 @@ class Waited(SimpleQueue[Any]):
 
 
 def told(seconds: Callable[[str], float]) -> Settings:
-    """Settings of a run that knows what a replicate of each claim takes."""
+    """Settings of a run that knows the cost of a replicate of each claim."""
     earlier = {c.id: Earlier(seconds(c.id), looks=3) for c in CLAIMS}
     return replace(SMOKE, costs=Costs(lambda: None, "cpu", earlier))
 
@@ -94,7 +94,7 @@ def begin(one: Claim, settings: Settings, engine: Scheduler) -> Running:
 def all_of(
     engine: Scheduler, settings: Settings = SMOKE, last: Collection[str] = ()
 ) -> list[Outcome]:
-    """Outcomes in the claims' order; all claims are announced at the start."""
+    """Run claims, all announced at the start; return outcomes in the claims' order."""
     paths = [settings.costs.path(c.id, 16, 3) if settings.costs else math.inf for c in CLAIMS]
     begins = [partial(begin, one, settings, engine) for one in CLAIMS]
     works = [2 * path for path in paths]
@@ -103,7 +103,7 @@ def all_of(
 
 
 class Backwards(ThreadPoolExecutor):
-    """Holds tasks back, and does the last one first."""
+    """Executor that holds tasks back, and does the last task first."""
 
     def __init__(self) -> None:
         super().__init__(1)
@@ -186,7 +186,7 @@ def test_no_more_is_queued_than_workers_need(ledger: Ledger) -> None:
 def test_a_worker_has_something_to_do_while_the_host_judges(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The one worker replaces a GPU."""
+    """A single worker replaces a GPU."""
     flying = []
 
     def judged(*arguments: Any) -> Decision:
@@ -233,7 +233,7 @@ def test_a_claim_that_has_failed_is_not_gone_on_with(ledger: Ledger) -> None:
 
 
 class Fragile(Executor):
-    """Dies of a claim's block, with all blocks in flight."""
+    """Executor that dies at a claim's block, with all blocks in progress."""
 
     deadly = "T.third"
     made = 0

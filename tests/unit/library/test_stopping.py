@@ -1,4 +1,4 @@
-"""Cells stop one by one, decisions stay, and every bound has the right level."""
+"""Cells stop one by one, decisions are final, and every bound has the right level."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -108,7 +108,7 @@ class Scripted(Rule):
 
 
 def test_what_was_decided_stays_so() -> None:
-    """A component stops at its first rejection, a control at its refutation."""
+    """A component stops at its first rejection, and a control at its refutation."""
     inside, wide = part("a", 0.95, 1.05), part("a", 0.8, 1.05)
     open_, closed = part("b", 0.5, 1.5), part("b", 0.95, 1.05)
     wrong = part("a", 1.2, 1.3)
@@ -128,7 +128,7 @@ def test_what_was_decided_stays_so() -> None:
 
 
 def test_a_bet_that_was_won_at_any_look_is_won_for_good() -> None:
-    """Edges may be passed at different looks, where the level holds at all of them together."""
+    """Edges may be rejected at different looks, because the level holds at all looks together."""
     low, high = part("a", 0.95, 1.2), part("a", 0.8, 1.05)
     beyond = part("a", 1.15, 1.3), part("a", 1.07, 1.2)  # of a control, refuted by the first
 
@@ -169,7 +169,7 @@ def test_support_takes_every_component_and_refutation_one() -> None:
 
 @dataclass(frozen=True)
 class Levels(Method):
-    """Remembers the levels that it is asked for."""
+    """Method that records the requested levels."""
 
     asked: list[float] = field(default_factory=list)
     exact = False
@@ -237,7 +237,7 @@ def test_a_tie_has_no_winner() -> None:
 
 
 def test_exponents_are_those_of_a_jackknife() -> None:
-    """Two cells of a lever of 2: the exponent is the logarithm to base 2 of the means' ratio."""
+    """For two cells a factor of 2 apart, the exponent is the base-2 logarithm of the ratio."""
     one, two = np.random.default_rng(6).lognormal(0, 0.1, (2, 12))
 
     def exponent(kept: np.ndarray[Any, Any]) -> float:

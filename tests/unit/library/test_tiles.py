@@ -1,4 +1,4 @@
-"""Backgrounds of maps: every tile has the name predicted there, and few are asked for."""
+"""Backgrounds of maps: every tile has the predicted name, from few predictions."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,5 +1,4 @@
-"""Use without pytest: `predict` prints the value of a formula, `run` judges a claim in a
-notebook."""
+"""Use without pytest: `predict` prints a formula's value, `run` judges a claim in a notebook."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ def asked(capsys: Printed, *arguments: str, status: int = 0) -> str:
 
 
 def test_the_number_its_error_its_regime_and_the_verdicts_behind_it(capsys: Printed) -> None:
-    """The number of samples until attention finds the token, at the sizes of GPT-2."""
+    """The formula is the number of samples for localisation, at the sizes of GPT-2."""
     number = threshold(vocab_size=50257, length=1024, dim=768)
     text = asked(capsys, "critical.threshold", *SIZES)
     assert text.startswith(f"threshold = {number:,.0f} at vocab_size = 50257, length = 1024, dim")

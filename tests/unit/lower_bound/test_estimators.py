@@ -1,4 +1,4 @@
-"""The channel, the estimators of the panel, and the two exact posteriors."""
+"""The channel, the estimators of the panel, and both exact posteriors."""
 
 import math
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def test_labels_in_tiles_are_those_of_the_largest_scores() -> None:
 
 
 def test_gaussian_gradient_has_the_moments_of_a_batch() -> None:
-    """Same signal at the right label, same variance elsewhere, up to the label counts."""
+    """The signal at the right label and the variance elsewhere agree, up to the label counts."""
     sizes: dict[str, Any] = {"vocab_size": 16, "length": 8, "samples": 256, "dim": 15}
     moments = []
     for channel in (gradient_channel.discrete, gradient_channel.gaussian):
@@ -123,10 +123,10 @@ def test_one_round_of_cancellation_is_linear() -> None:
 
 
 def test_further_rounds_take_more_of_the_interference_away() -> None:
-    """The gains of 4096 other replicates: 0.1435 and 0.0917, with deviations of 0.0456 and 0.0991.
+    """Gains of 4096 other replicates are 0.1435 and 0.0917, with deviations of 0.0456 and 0.0991.
 
-    Means of 256 replicates and of 4096 differ by 0.0644 deviations, and each bound is four times
-    that. New streams break one of the two once in 8,000 times.
+    Means of 256 and of 4096 replicates differ by 0.0644 deviations; each bound is four times as
+    large. New streams violate one of both once in 8,000 times.
     """
     seen = gradient_channel.gaussian(generators(256), vocab_size=64, length=4, samples=1024, dim=20)
     first, second, last = (
@@ -168,7 +168,7 @@ def test_assignment_is_the_best_one_to_one_map() -> None:
 
 
 def test_posterior_is_that_of_the_correlated_gaussian_noise() -> None:
-    """Against the density of G itself, with the covariance of its entries written out."""
+    """The test has the density of G itself, with the explicit covariance of its entries."""
     sizes: dict[str, Any] = {"vocab_size": 4, "length": 6, "samples": 12, "dim": 2}
     observation = gradient_channel.gaussian(generators(3), **sizes).observation
     posterior = exact_bayes.posterior(observation)
@@ -222,8 +222,9 @@ def table_of(tokens: np.ndarray, labels: np.ndarray, size: int) -> bytes:
 
 @pytest.mark.parametrize(("size", "samples"), [(3, 2), (2, 4)])
 def test_exact_arithmetic_is_bayes_rule_by_enumeration(size: int, samples: int) -> None:
-    """Every batch of sequences of two tokens, under every map. Four samples of two labels leave
-    counts that centring takes away."""
+    """The test takes every batch of sequences of two tokens, under every map. Four samples of two
+    labels leave counts that centring removes.
+    """
     maps = exact_bayes.every_map(size)
     chances: dict[bytes, np.ndarray] = {}
     for index, labels in enumerate(maps):
@@ -249,7 +250,7 @@ def test_different_tables_give_gradients_that_double_precision_tells_apart() -> 
 
 
 def test_linear_mmse_is_as_accurate_as_predicted_where_it_reads_nearly_all_of_the_map() -> None:
-    """Without the skewness of chance meetings at each label count, 0.074 too accurate."""
+    """Without the skewness of chance meetings per label count, the formula is 0.074 too high."""
     sizes: dict[str, Any] = {"vocab_size": 256, "length": 256, "samples": 2048, "dim": 254}
     seen = gradient_channel.discrete(generators(16), **sizes)
     accuracy = gradient_channel.estimator_accuracy(seen, ridge.linear_mmse_labels)

@@ -1,4 +1,4 @@
-"""The ceiling on accuracy, the information it rests on, and the accuracy of linear estimators."""
+"""The ceiling on accuracy, the information behind it, and the accuracy of linear estimators."""
 
 import itertools
 import math

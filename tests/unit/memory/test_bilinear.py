@@ -1,4 +1,4 @@
-"""theory.memory.bilinear and simulation.memory.bilinear against definitions and each other."""
+"""theory.memory.bilinear and simulation.memory.bilinear, compared with definitions."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Memories by lists: reported numbers, projections, linear programming and sorting."""
+"""Listwise memories: reported numbers, projections, linear programming and sorting."""
 
 import math
 from functools import partial
@@ -52,10 +52,10 @@ generators = partial(draws.generators, seed=11)
 
 
 def possible(pairs: optimal.Pairs, replicate: int, share: float) -> bool:
-    """Whether the least margin of a bounded matrix can be positive, by a linear programme.
+    """Whether a bounded matrix exists with a positive least margin, by a linear programme.
 
-    Variables: W, a level t_i and the excesses x_ij of every pair, and the least margin. The average
-    of the m largest scores is the least of t + sum of excesses over t / m.
+    Variables are W, a level t_i and the excesses x_ij of every pair, and the least margin. The
+    average of the m largest scores is the minimum over t of t + (sum of excesses over t) / m.
     """
     e, u = pairs.inputs[replicate].numpy(), pairs.outputs[replicate].numpy()
     count, dim = e.shape

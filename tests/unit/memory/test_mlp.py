@@ -138,7 +138,7 @@ def network(
 
 
 def differentiated(facts: mlp.Associations, weights: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Gradients of each replicate's mean cross-entropy, which the weights keep as well."""
+    """Gradients of each replicate's mean cross-entropy, also stored in the weights."""
     first, second = weights
     hidden = torch.relu(facts.z @ first[:, :, :-1].mT + first[:, None, :, -1])
     logits = hidden @ second.mT @ facts.u.mT

@@ -1,4 +1,4 @@
-"""The best linear memories: cones and linear programming, limits, loops over pairs, Adam."""
+"""Best linear memories: cones and linear programming, limits, loops over pairs, Adam."""
 
 import math
 from functools import partial
@@ -16,9 +16,9 @@ from theory.memory import optimal as theory
 
 
 def projected(dim: int, count: int, replicates: int) -> tuple[theory.Array, theory.Array]:
-    """Squared length of a Gaussian's projection on a tangent cone, and the dimension of its face.
+    """Squared length of a Gaussian's projection on a tangent cone, and the face's dimension.
 
-    The latter has the conic intrinsic volumes as its law: they are defined so.
+    By definition the conic intrinsic volumes are the law of this dimension.
     """
     rng = np.random.default_rng([dim, count])
     squares, faces = np.empty(replicates), np.empty(replicates, dtype=int)
@@ -86,7 +86,7 @@ generators = partial(draws.generators, seed=3)
 
 
 def possible(pairs: memory.Pairs, replicate: int) -> bool:
-    """Whether the largest margin of a bounded matrix is positive, by a linear programme."""
+    """Whether a bounded matrix exists with a positive margin, by a linear programme."""
     e, u = pairs.inputs[replicate].numpy(), pairs.outputs[replicate].numpy()
     count, dim = e.shape
     rivals = np.broadcast_to(u, (count, count, dim)) if u.ndim == 2 else u
@@ -124,7 +124,7 @@ def test_pairs_that_can_only_just_be_stored_are_decided() -> None:
 
 
 def test_a_loss_that_is_nearly_least_is_not_least() -> None:
-    """Pairs can be stored, though the loss first comes within 0.05 of a minimum."""
+    """The pairs can be stored, though the loss first comes within 0.05 of a minimum."""
     close = [np.random.default_rng([3, index]) for index in (229, 296)]
     pairs = pairs_of_numpy(close, dim=4, associations=9)
     assert [possible(pairs, r) for r in range(2)] == [True, True]
@@ -146,7 +146,7 @@ def test_scores_and_stored_pairs_follow_their_definitions(own_competitors: bool)
 
 @pytest.mark.parametrize("own_competitors", [False, True])
 def test_training_is_that_of_torch(own_competitors: bool) -> None:
-    """The better of the looks after steps 1 and 40 is returned, the first of equals."""
+    """Training returns the better of the memories after steps 1 and 40, or the first at a tie."""
     pairs = memory.draw(generators(3), dim=4, associations=9, own_competitors=own_competitors)
     trained = memory.train(pairs, steps=40, rate=0.3, enough=2.0, every=39)
     assert pairs.start is not None

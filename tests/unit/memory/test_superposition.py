@@ -1,4 +1,4 @@
-"""theory.memory.superposition and simulation.memory.superposition against definitions."""
+"""theory.memory.superposition and simulation.memory.superposition, compared with definitions."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Flows: theory against integrals and limits, simulation against singular values and Adam."""
+"""Flows: theory compared with integrals and limits, simulation with singular values and Adam."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""simulation.spectral.facts against autograd and plain loops over prompts."""
+"""simulation.spectral.facts, compared with autograd and plain loops over prompts."""
 
 import itertools
 import math
@@ -22,7 +22,7 @@ generators = partial(draws.generators, seed=5)
 
 
 def embedded(count: int = 2, dim: int = 8) -> Facts:
-    """A task in embeddings that are not even orthogonal."""
+    """A task in embeddings that are not orthogonal."""
     rngs = generators(count)
     streams = Streams(rngs)
     inputs, outputs = gaussian(streams, S + R + 1, dim), gaussian(streams, S * R, dim + 1)
@@ -36,7 +36,7 @@ def random_weights(task: Facts, size: float = 1.0) -> Weights:
 
 
 def probabilities(task: Facts, weights: Weights, b: int) -> Tensor:
-    """(S, R, answers), prompt by prompt, from embeddings and whole matrices."""
+    """Probabilities (S, R, answers), prompt by prompt, from embeddings and whole matrices."""
     inputs = torch.eye(S + R + 1).double() if task.inputs is None else task.inputs[b]
     outputs = torch.eye(S * R).double() if task.outputs is None else task.outputs[b]
     query = inputs[-1]

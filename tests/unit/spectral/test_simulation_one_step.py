@@ -1,4 +1,4 @@
-"""simulation.spectral.one_step against automatic differentiation, scipy and loops over items."""
+"""simulation.spectral.one_step, compared with autograd, scipy and loops over items."""
 
 from functools import partial
 from unittest.mock import patch
@@ -34,7 +34,7 @@ def loss(
 
 
 def hits(memory: Floats, inputs: Floats, outputs: Floats) -> list[int]:
-    """Items whose own output scores highest, by loops."""
+    """Items with the highest score for their own output, by loops."""
     return [
         i
         for i, given in enumerate(inputs)
@@ -78,7 +78,7 @@ def test_newton_step_is_that_of_the_differentiated_hessian() -> None:
 
 @pytest.mark.parametrize("first", [1, 4, 32, None])
 def test_recall_is_that_of_loops(first: int | None) -> None:
-    """Each replicate has its own survivors of a first comparison, and its own number of them."""
+    """After a first comparison, replicates keep different numbers of different items."""
     tables = [drawn(seed, 12, 4)[1:] for seed in (3, 4, 5)]
     inputs, outputs = (torch.cat(table) for table in zip(*tables, strict=True))
     memory = torch.from_numpy(np.random.default_rng(4).standard_normal((3, 4, 4)))
@@ -192,7 +192,7 @@ def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own(
 
 
 def test_items_that_are_all_known_are_stored_no_further() -> None:
-    """One replicate has recalled all three when the other has not."""
+    """One replicate has recalled all three items before the other."""
     setting = {"dim": 8, "items": 3, "exponent": 1.5, "steps": 6}
     for rule in ("gradient", "spectral"):
         found, missing = one_step.several_steps(generators(5), rule=rule, **setting)  # type: ignore[arg-type]

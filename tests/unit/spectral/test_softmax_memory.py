@@ -1,4 +1,4 @@
-"""A memory under softmax, by groups and under Muon: quadrature, autograd, whole matrices."""
+"""Memory under softmax, by groups and under Muon: quadrature, autograd, whole matrices."""
 
 import itertools
 import math
@@ -62,7 +62,7 @@ def test_muon_comes_to_its_floor_after_as_many_steps_as_stated() -> None:
 
 
 def test_muon_is_exact_where_a_decomposition_has_many_equal_values() -> None:
-    """MKL's is wrong at the 90th of these steps."""
+    """MKL's decomposition is wrong at the 90th of these steps."""
     task = memory.Memory.grouped(154, 1, 0.0, 0.0, LIKE)
     (end,) = deque(memory.steps(task, flows.polar, 0.1, 92), maxlen=1)
     assert float(task.mean_excess(end)) == pytest.approx(math.log1p(153 * math.exp(-9.2)), rel=1e-9)
@@ -105,7 +105,7 @@ def test_groups_do_under_gradient_flow_as_their_items(groups: int, apart: bool) 
 def test_muon_moves_entries_by_less_than_two_over_the_size_of_a_group(
     groups: int, power: float
 ) -> None:
-    """And the mean lead of a group's items grows as its entry of the groups' polar factor says."""
+    """The mean lead of a group's items grows with the group's entry of the groups' polar factor."""
     items, size = 4 * groups, 4
     task = memory.Memory.grouped(items, groups, power, 0.0, LIKE)
     factor = flows.polar(task.gradient(task.start()).matrix)
@@ -154,7 +154,7 @@ def test_embeddings_need_no_more_coordinates_than_there_are_items() -> None:
 
 
 def _handed(**options: Any) -> Tensor:
-    """(T, R, K, K): what the rule is given over three steps that teach nothing."""
+    """Arguments of the rule, (T, R, K, K), over three steps without learning."""
     given: list[Tensor] = []
 
     def rule(mean: Tensor) -> Tensor:

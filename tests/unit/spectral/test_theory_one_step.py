@@ -1,4 +1,4 @@
-"""theory.spectral.one_step against limits, identities and random matrices."""
+"""theory.spectral.one_step, compared with limits, identities and random matrices."""
 
 import math
 from unittest.mock import Mock
@@ -34,7 +34,7 @@ def test_resolvent_is_that_of_a_random_matrix() -> None:
 
 
 def memory(dim: int, items: int, exponent: float) -> tuple[np.ndarray, resolvent.Scores]:
-    """Weights, and the scores of their polar factor."""
+    """Weights of items, and the scores of the polar factor."""
     w, number = resolvent.Items.of(dim, items, exponent).pooled()
     nodes = resolvent.Nodes.of(w, number, dim, count=96)
     return w, resolvent.Memory.of([nodes], w, [[number]], dim).scores(w[:, None])
@@ -77,7 +77,7 @@ def test_own_scores_have_the_mean_and_variance() -> None:
 def counts(
     step: str, dim: int, items: int, exponent: float, batch: int | None, replicates: int
 ) -> np.ndarray:
-    """Numbers recalled by memories written with plain numpy, one per replicate."""
+    """Numbers recalled by memories in plain numpy, one per replicate."""
     p, found = weights(items, exponent), np.empty(replicates)
     for r in range(replicates):
         rng = np.random.default_rng([2, r])

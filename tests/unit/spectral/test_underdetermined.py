@@ -1,4 +1,4 @@
-"""Least squares with fewer measurements than weights: formulas, and steps against plain numpy."""
+"""Least squares with fewer measurements than weights: formulas, and steps in plain numpy."""
 
 import math
 from functools import partial
