@@ -1,6 +1,5 @@
 """Equal evidence from every device: a claim about this code."""
 
-import copy
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +10,17 @@ import recall_claims as rc
 from simulation import decoding
 from simulation.attention import end_to_end, sampling, three_steps
 from simulation.attention.sampling import Batch
+from simulation.streams import Streams
 
 
 def drawn(cell: rc.Cell, block: rc.Block, device: str, dtype: torch.dtype) -> Batch:
     """Draw a batch on the CPU, and move it to a device; the block's generators do not advance."""
-    batch = rc.Block(copy.deepcopy(block.rngs), "cpu", dtype).draw(sampling.draw, cell)
-    parts: dict[str, Any] = {n: x for n, x in vars(batch).items() if isinstance(x, torch.Tensor)}
-    return replace(batch, **{name: part.to(device) for name, part in parts.items()})
+    there = Streams(block.rngs, device)
+    batch = sampling.draw(there.fork(), **cell, dtype=dtype)
+    parts: dict[str, Any] = {n: x for n, x in vars(batch).items() if isinstance(x, Tensor)}
+    with there.together():
+        parts = {n: there.moved(x.double().numpy(), x.dtype) for n, x in parts.items()}
+    return replace(batch, **parts)
 
 
 def figures(batch: Batch) -> list[Tensor]:
@@ -30,7 +33,8 @@ def figures(batch: Batch) -> list[Tensor]:
         shares = end_to_end.run(batch)
         found += [memory, shares.accuracy, shares.localisation, shares.recall]
         found.append(decoding.predict(batch.u, memory, batch.z).to(batch.z.dtype))
-    return [figure.view(batch.replicates, -1).cpu() for figure in found]
+    rows = [figure.view(batch.replicates, -1) for figure in found]
+    return list(torch.split(torch.cat(rows, 1).cpu(), [row.shape[1] for row in rows], 1))
 
 
 def distance(ones: list[Tensor], others: list[Tensor]) -> Tensor:

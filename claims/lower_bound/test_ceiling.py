@@ -151,5 +151,5 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
 def exact_arithmetic_beats(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A decoder of infinite precision reads the counts off one real number and exceeds the ceiling.
     The lower bound is about a gradient with Gaussian noise or finite precision."""
-    seen = block.draw(gradient_channel.discrete, cell)
+    seen = gradient_channel.discrete(block.rngs, **cell)  # numbers that the host lists
     return gradient_channel.estimator_accuracy(seen, exact_arithmetic.labels)

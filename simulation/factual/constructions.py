@@ -155,16 +155,6 @@ def compressed_values(
     ``group``: tokens of a group; must divide S and R.  ``head_dim``: d_h.  ``width``: m.
 
     Raises ValueError: the H d_h output directions do not fit into d dimensions.
-
-    >>> import numpy as np
-    >>> from simulation.factual.task import draw, prompts
-    >>> streams = Streams([np.random.default_rng(0)])
-    >>> facts = draw(streams, subjects=16, relations=8, answers=2, dim=128)
-    >>> attention, mlp = compressed_values(streams, facts, group=8, head_dim=4, width=1024)
-    >>> attention.parameters // (4 * facts.dim)  # H d_h, where S + R = 24
-    12
-    >>> bool(recalled(facts, prompts(streams, facts, length=32), attention, mlp).all())
-    True
     """
     duals, key = _keys(facts, group)
     heads = duals.shape[1]

@@ -185,34 +185,52 @@ def bits_per_weight(
 
     A random permutation maps n inputs to n outputs. Answers with e errors leave at most n!/(n - e)!
     permutations, and so store log2 (n - e)! bits. The search for n is the published one: doubling,
-    then bisection to 1%.
+    then bisection to 1%. Twice as many pairs are drawn as can be tried.
     """
-    memory = CONSTRUCTIONS[construction]
-    most, found = 32 * dim, []
+    memory, most = CONSTRUCTIONS[construction], 16 * dim
     streams = Streams(rngs, device, dtype)
-    inputs, outputs = unit_vectors(streams, most, dim), unit_vectors(streams, most, dim)
-    orders = streams.uniform(most)
-    made = memory.features(streams, inputs, width)
-    for keys, values, order in zip(made, outputs, orders, strict=True):
-        low, high = 1, 2
-        while high <= most and _recalled(memory, keys, values, order[:high]) >= 0.99 * high:
-            low, high = high, 2 * high
-        if high > most:
-            raise ValueError(f"{construction} holds {low} pairs or more: too many to search")
-        while high - low > max(1, low // 100):
-            middle = (low + high) // 2
-            enough = _recalled(memory, keys, values, order[:middle]) >= 0.99 * middle
-            low, high = (middle, high) if enough else (low, middle)
-        right = _recalled(memory, keys, values, order[:low])
-        found.append(math.lgamma(right + 1) / math.log(2) / (dim * keys.shape[1]))
-    return torch.tensor(found, device=device, dtype=dtype)
+    with streams.together():
+        inputs, outputs = (unit_vectors(streams, 2 * most, dim)[:, :most] for _ in range(2))
+        orders = streams.uniform(2 * most)
+    keys = memory.features(streams, inputs, width)
+    parts = groups(len(rngs), 2**18, keys)
+    right = torch.cat([_searched(memory, keys[r], outputs[r], orders[r]) for r in parts]).tolist()
+    if max(right) > 0.98 * most:
+        raise ValueError(f"{construction} holds {max(right)} pairs or more: too many to search")
+    weights = dim * keys.shape[2]
+    return torch.tensor([math.lgamma(n + 1) / math.log(2) / weights for n in right], dtype=dtype)
 
 
-def _recalled(
-    memory: Construction, keys: torch.Tensor, values: torch.Tensor, order: torch.Tensor
-) -> int:
-    """Count the recalled ones among the first pairs, permuted by the order of random numbers."""
-    pairs, right = len(order), order.argsort()
-    weights = memory.write(values[right], keys[:pairs])
-    answers = (keys[:pairs] @ weights.T @ values[:pairs].T).argmax(1)
-    return int((answers == right).sum())
+def _searched(
+    memory: Construction, keys: torch.Tensor, values: torch.Tensor, orders: torch.Tensor
+) -> torch.Tensor:
+    """(R,): how many pairs are recalled of the largest number that the search finds."""
+    most, on_cpu = keys.shape[1], keys.device.type == "cpu"
+    rows = torch.arange(len(keys), device=keys.device)[:, None]
+
+    def recalled(size: torch.Tensor, bound: int) -> torch.Tensor:
+        """Count it for the first ``size`` pairs, permuted as their random numbers are ordered."""
+        bound = int(size) if on_cpu else bound
+        shown, named, order = keys[:, :bound], values[:, :bound], orders[:, :bound]
+        if not on_cpu:
+            inside = torch.arange(bound, device=size.device) < size[:, None]
+            shown, named = (table * inside[..., None] for table in (shown, named))
+            order = torch.where(inside, order, 2)
+        right = order.argsort(1)
+        scores = shown @ memory.write(named[rows, right], shown).mT @ named.mT
+        return (scores.argmax(2) == right).sum(1)
+
+    low = right = torch.ones_like(orders[:, 0], dtype=torch.int64)
+    high = low + 4 * most
+    for step in range(1, most.bit_length() + 8):
+        wide = 100 * (high - low) > low.clamp(min=100)
+        if on_cpu and not wide:
+            break
+        if step == 10:  # of some twenty, when few go on doubling
+            most = min(most, int(high.max()))
+        size = torch.minimum(2 * low, (low + high) >> 1)
+        count = recalled(size, min(most, 2**step))
+        enough = wide & (count >= 0.99 * size.double())
+        low, right = torch.where(enough, size, low), torch.where(enough, count, right)
+        high = torch.where(wide > enough, size, high)
+    return right

@@ -62,11 +62,10 @@ def feasible(pairs: Pairs, share: float) -> torch.Tensor:
     """
     count, dim = pairs.inputs.shape[1:]
     top = competitors(count, share)
-    curvature, loss = partial(_curvature, top=top), partial(_loss, top=top)
+    given = partial(_curvature, top=top), partial(_loss, top=top)
     parts = groups(pairs.replicates, max(count * dim**2, dim**4, count**2), pairs.inputs)
-    return torch.cat(
-        [decided(pairs[r], curvature, loss, partial(_solved, share=share)) for r in parts]
-    )
+    found = [decided(pairs[r], *given, lambda x: (_margins(x, share) > 0).all(1)) for r in parts]
+    return torch.cat(found)
 
 
 def _curvature(
@@ -126,10 +125,6 @@ def _smoothed(current: torch.Tensor, top: int) -> tuple[torch.Tensor, torch.Tens
 def _loss(current: torch.Tensor, top: int) -> torch.Tensor:
     own = current.diagonal(dim1=-2, dim2=-1)
     return torch.nn.functional.softplus(_smoothed(current, top)[1] - own).sum(-1)
-
-
-def _solved(current: torch.Tensor, share: float) -> torch.Tensor:
-    return (_margins(current, share) > 0).all(1)
 
 
 def _margins(current: torch.Tensor, share: float) -> torch.Tensor:

@@ -28,8 +28,7 @@ from simulation.tiles import LOOK_EVERY, groups
 
 _ITERATIONS = 200
 _RIDGE = 1e-13
-_RIDGE_STEPS = 30
-_HALVINGS = 30
+_RIDGE_STEPS = _HALVINGS = 30
 _CONVERGED = 1e-9
 """Squared Newton decrement, an estimate of twice the loss above its minimum."""
 
@@ -117,7 +116,9 @@ def separable(pairs: Pairs) -> torch.Tensor:
     """
     largest = max(pairs.outputs[0].numel(), pairs.inputs.shape[2] ** 4)
     parts = groups(pairs.replicates, largest, pairs.inputs)
-    return torch.cat([decided(pairs[r], _curvature, _loss, _all_highest) for r in parts])
+    return torch.cat(
+        [decided(pairs[r], _curvature, _loss, lambda x: _highest(x).all(1)) for r in parts]
+    )
 
 
 def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 32) -> torch.Tensor:
@@ -191,15 +192,9 @@ def decided(
 ) -> torch.Tensor:
     """Whether Newton's method finds a solution before the loss is minimal: (R,) bool.
 
-    Args:
-        pairs: the sets of pairs.
-        curvature: Hessian (R, d^2, d^2), gradient (R, d^2) and value (R,) of the loss at scores (R,
-            n, n).
-        loss: loss (..., R) at scores (..., R, n, n).
-        solved: whether scores are a solution, (R,) bool.
+    ``curvature``: Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) at scores (R, n, n).
 
-    Raises:
-        RuntimeError: Newton's method does neither.
+    Raises RuntimeError: Newton's method does neither.
     """
     replicates, count, dim = pairs.inputs.shape
     current = pairs.inputs.new_zeros(replicates, count, count)
@@ -309,10 +304,6 @@ def _highest(current: torch.Tensor) -> torch.Tensor:
     rivals = current.clone()
     rivals.diagonal(dim1=1, dim2=2).fill_(-math.inf)
     return own > rivals.amax(2)
-
-
-def _all_highest(current: torch.Tensor) -> torch.Tensor:
-    return _highest(current).all(1)
 
 
 def _average(pairs: Pairs, weights: torch.Tensor) -> torch.Tensor:

@@ -49,9 +49,6 @@ OVER: Mapping[str, str] = {
         A.one-step-decoding-large-vocabulary B.recall-law-large-vocabulary
         B.trained-memory-capacity F.sign-given-basis
     """,
-    "a bisection of each replicate goes by its last answer": """
-        G.hebbian-mlp-bits B.bits-per-parameter
-    """,
     "a decomposition waits for its own convergence, or a step for its draws": """
         D.beyond-batches-decay D.spectral-decay D.spectral-ratio D.spectral-precision
         F.beyond-momentum F.beyond-random-embeddings F.beyond-batches
@@ -61,12 +58,9 @@ OVER: Mapping[str, str] = {
         E.spectral-exponent E.spectral-exponent-steep E.batch-spectral E.critical-batch
         E.batch-saturation E.several-steps-first E.several-steps-end E.several-steps-limit
         E.several-steps-count E.second-step-exponent E.several-steps-loss E.beyond-thresholded
-        A.width-linear-directions A.width-pays-late G.hebbian-mlp-width
-        H.flat-until H.flat-time H.regression-loss H.singular-values H.sensing-loss
+        A.width-linear-directions A.width-pays-late H.flat-until H.flat-time
+        H.regression-loss H.singular-values H.sensing-loss
         H.sensing-time H.sensing-flat H.gradient-values
-    """,
-    "values are read one by one": """
-        A.same-on-every-device A.exact-arithmetic
     """,
 }
 """Claims over budget, by reason; the list may only get shorter."""

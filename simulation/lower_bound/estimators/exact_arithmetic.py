@@ -32,7 +32,7 @@ def labels(observation: Observation) -> torch.Tensor:
     maps = every_map(observation.vocab_size).numpy()
     tables = [_table(observation, r) for r in range(len(observation.gradient))]
     found = [_likeliest(t, maps, observation.samples, observation.length) for t in tables]
-    return torch.from_numpy(np.stack(found)).to(observation.gradient.device)
+    return torch.from_numpy(np.stack(found))
 
 
 def gap(observation: Observation) -> torch.Tensor:
@@ -73,8 +73,7 @@ def _entries(vocab_size: int, length: int, samples: int) -> Floats:
 
 def _gradients(observation: Observation, replicate: int) -> Floats:
     entries = _entries(observation.vocab_size, observation.length, observation.samples)
-    u = observation.u[replicate, :, 0].cpu().numpy()
-    z = observation.z[replicate, :, 0].cpu().numpy()
+    u, z = (table[replicate, :, 0].numpy() for table in (observation.u, observation.z))
     weights = np.outer(u - u.mean(), z).ravel() / (observation.samples * observation.length)
     gradients: Floats = entries @ weights
     return gradients

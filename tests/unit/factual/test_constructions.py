@@ -156,6 +156,15 @@ def test_heads_that_name_tokens_and_an_mlp_recall_the_facts(known: task.Facts) -
     assert constructions.recalled(known, prompts, *weights).all()
 
 
+def test_narrow_heads_and_a_wide_mlp_recall_the_facts() -> None:
+    one = streams(2)
+    known = task.draw(one, subjects=16, relations=8, answers=2, dim=128)
+    weights = constructions.compressed_values(one, known, group=8, head_dim=4, width=1024)
+    assert weights[0].parameters == 4 * 12 * 128  # H d_h = 12, where S + R = 24
+    prompts = task.prompts(one, known, length=32)
+    assert constructions.recalled(known, prompts, *weights).all()
+
+
 def test_features_of_two_codes_overlap_as_their_kernel_says() -> None:
     """The frequency is 6, so codes further apart than 1/6 have nearly no overlap."""
     angle, width = 0.2, 100_000

@@ -41,6 +41,14 @@ def test_a_whitened_memory_projects() -> None:
     assert float(overlap.trace()) == pytest.approx(10)
 
 
+def test_a_whitened_memory_of_fewer_pairs_than_neurons_answers_exactly() -> None:
+    rng = generators(1)[0]
+    keys, values = (torch.from_numpy(unit_vectors(rng, 7, 6)) for _ in range(2))
+    stored = simulation.features(Streams([rng]), keys[None], 10)[0]
+    answers = stored @ simulation.readout(values, stored, whitened=True).T
+    torch.testing.assert_close(answers, values, atol=1e-6, rtol=0)
+
+
 @pytest.mark.parametrize("whitened", [False, True])
 def test_scores_by_a_plain_loop(whitened: bool) -> None:
     sizes: dict[str, Any] = {"associations": 12, "dim": 5, "width": 7}
