@@ -91,7 +91,7 @@ def run_pytest(
 
     Args:
         folder: working directory of the new process.
-        arguments: of pytest.
+        arguments: arguments of pytest.
         environment: all variables of the new process, including PYTHONPATH.
         seconds: time after which the process is killed.
 

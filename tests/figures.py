@@ -77,7 +77,7 @@ def only(values: Iterable[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Named:
-    """Claims, and the components, tried controls and cells of them that a row names."""
+    """Claims that a row names, and their named components, controls and cells."""
 
     claims: Sequence[ClaimRow]
     components: Sequence[Any]
@@ -159,7 +159,7 @@ DISTANCES = ("within", "tolerance", "resolution")
 
 
 def noticed(record: Record, *, locates: bool) -> float:
-    """Return the median error that supported claims on ratios would have noticed."""
+    """Median error that supported claims on ratios would have noticed."""
     found = [c for c in summary.split(record)[0] if c.verdict == c.expected == "SUPPORTED"]
     ratios = [c for c in found if (c.rule.scale, c.rule.locates) == ("ratio", locates)]
     return statistics.median(c.resolution for c in ratios if c.resolution is not None)

@@ -1,4 +1,4 @@
-"""Check the pages against those rules of `.github/CONTRIBUTING.md` that a machine can check.
+"""Check the pages against the rules of `.github/CONTRIBUTING.md` that a machine can check.
 
     python -m tests.prose            # every page
     python -m tests.prose FILE ...   # these pages

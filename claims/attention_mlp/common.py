@@ -14,5 +14,5 @@ def through_layer(cell: rc.Cell) -> float:
 
 
 def accuracy(problem: MlpProblem) -> float:
-    """Localisation times recall."""
+    """Accuracy, as localisation times recall."""
     return localisation.probability(problem) * recall.mlp_recall_accuracy(problem)

@@ -1,4 +1,4 @@
-"""Assumptions of paper B's theorems, relaxed one at a time: verdicts here fail no run.
+"""Assumptions of paper B's theorems, relaxed one at a time. Exploratory: no claim fails a run.
 
 Sizes, steps and rates were chosen in pilot runs of the flows, which draw no random numbers.
 """
@@ -110,7 +110,7 @@ def descended(
 
 
 def unequal(cell: rc.Cell, block: rc.Block) -> learning.Losses:
-    """Losses where subjects have the frequency 1/i."""
+    """Losses along descent if subjects have frequencies proportional to 1/i."""
     problem = facts(cell, block)
     return descended(problem, frequencies=relaxed.zipf(problem, exponent=1.0))
 

@@ -18,7 +18,7 @@ COMPRESSED_WIDTH = rc.on(theory.compressed_width, frequency=FREQUENCY, target=0.
 
 
 def accuracy_compressed(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Accuracy with fewer value dimensions than tokens."""
+    """Accuracy with fewer value dimensions than tokens in a group."""
     sizes = {name: cell[name] for name in ("group", "head_dim", "width")}
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:

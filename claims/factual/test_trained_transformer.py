@@ -2,8 +2,8 @@
 
 The standard tier trains on a CPU, with fewer prompts than the published runs. Less training stores
 fewer facts, so facts recalled here are recalled there too. A failure here is a failure of so much
-training; the text of each claim says what is known beyond it. The full tier has the published
-batches and steps and is meant for a GPU.
+training; the text of each claim has the findings with more training. The full tier has the
+published batches and steps and is meant for a GPU.
 """
 
 import math

@@ -49,12 +49,12 @@ def own_labels(*dims: int, fraction: int) -> tuple[rc.Cell, ...]:
 
 
 def tail(cell: rc.Cell, tokens: float) -> float:
-    """Order of the error if so many tokens fit."""
+    """Order of magnitude of the error if so many tokens fit into the memory."""
     return float(tokens ** zipf.cutoff_exponent(cell["alpha"]))
 
 
 def cutoff_rate(cell: rc.Cell) -> float:
-    """Order of the error if d/log d tokens fit."""
+    """Order of magnitude of the error if d/log d tokens fit into the memory."""
     return tail(cell, cell["dim"] / math.log(cell["dim"]))
 
 

@@ -1,4 +1,4 @@
-"""Assumptions of the theorem, relaxed one at a time, by exploratory claims that never fail a run.
+"""Assumptions of the theorem, relaxed one at a time. Exploratory: no claim here fails a run.
 
 The theorem has orthonormal embeddings, a start on the manifold, population gradients and
 infinitesimal steps.

@@ -1,4 +1,4 @@
-"""Fewer measurements than weights: how Muon's singular values grow, and when they are equal (H)."""
+"""Fewer measurements than weights: growth and equality of Muon's singular values (H)."""
 
 from functools import partial
 

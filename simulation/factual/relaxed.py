@@ -154,7 +154,7 @@ def descended(
         task: the facts.
         model: function that gives the logits.
         parts: initial parameters.
-        counts: of the prompts, equally many for each pair.
+        counts: counts of the prompts' tokens, equally many prompts for each pair.
         rate: learning rate; for gradient descent it is the time of the flow per step.
         until: total loss, in nats, at which descent stops.
         most: largest number of steps.

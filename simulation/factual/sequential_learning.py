@@ -91,7 +91,7 @@ class FactPrompts:
     """Facts to learn, one dictionary per replicate, and the prompts that show them.
 
     Args:
-        dictionaries: (B, S, R) answers; relation r has those from D r to D r + D - 1.
+        dictionaries: (B, S, R) answers; relation r has answers D r to D r + D - 1.
         answers: D.
         length: tokens of a prompt, with subject, relation and EOS.
         noise: number of different noise tokens.
@@ -149,7 +149,7 @@ class FactPrompts:
         return Losses(relation=relation, subject=total - relation)
 
     def gradient(self, weights: Weights, frequencies: torch.Tensor | float) -> Weights:
-        """Minus the gradient of the loss over pairs of these frequencies, (B, S, R, 1)."""
+        """Negative gradient of the loss over pairs of these frequencies, (B, S, R, 1)."""
         residual = (self.target - self.logits(weights).softmax(3)) * frequencies
         by_subject = residual.sum(2)
         everything = by_subject.sum(1, keepdim=True)

@@ -70,8 +70,8 @@ class Weights(ByModel):
 class EmbeddedFacts(ByModel):
     """G tasks. Tokens are in the order subjects, relations, noise, EOS.
 
-    ``inputs``: (G, Z, d) embeddings of the tokens.  ``outputs``: (G, M, d) embeddings of the
-    answers; answer k of relation r is the one of index r D + k.  ``answers``: (G, S, R) int64.
+    ``inputs``: (G, Z, d) embeddings of the tokens. ``outputs``: (G, M, d) embeddings of the
+    answers; answer k of relation r has index r D + k. ``answers``: (G, S, R) int64.
     """
 
     inputs: Tensor

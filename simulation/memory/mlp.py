@@ -201,7 +201,7 @@ def constructed(
         width: m.
         outputs: M; None for M = N.
         features: "cosine", "relu", or "plain relu" without the projection.
-        frequency: of the cosine.
+        frequency: frequency of the cosine.
         device: device of the tensors.
         dtype: floating-point type.
 

@@ -270,7 +270,7 @@ def damped_step(
 
 
 def squares(vectors: torch.Tensor) -> torch.Tensor:
-    """Products of all coordinates of each vector: (R, n, d^2)."""
+    """Outer product of each vector with itself, flattened: (R, n, d^2)."""
     return (vectors[..., :, None] * vectors[..., None, :]).flatten(2)
 
 

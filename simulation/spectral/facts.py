@@ -31,7 +31,7 @@ from simulation.streams import Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """``ov``: (B, output dimension, input dimension).  ``kq``: (B, input, input)."""
+    """Both matrices. ``ov``: (B, output dimension, input dimension).  ``kq``: (B, input, input)."""
 
     ov: Tensor
     kq: Tensor
@@ -231,9 +231,9 @@ def hadamard_or_one_hot(kinds: str, subjects: int, relations: int) -> tuple[Tens
     """Embeddings of the tokens, (1, S + R + 1, S + R + 1), and of the answers, (1, S R, S R).
 
     Args:
-        kinds: of subjects, relations and answers: O for one-hot, H for a normalised Hadamard
-            matrix. Subjects, relations and query have separate coordinates. subjects, relations: S
-            and R; powers of 2 for kind H.
+        kinds: embeddings of subjects, relations and answers: O for one-hot, H for a normalised
+            Hadamard matrix. Subjects, relations and query have separate coordinates. subjects,
+            relations: S and R; powers of 2 for kind H.
     """
 
     def table(kind: str, count: int) -> Tensor:

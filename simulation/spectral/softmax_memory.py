@@ -16,7 +16,7 @@ Rule = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Weights:
-    """``matrix``: (K answers, K items)."""
+    """Weights ``matrix``: (K answers, K items)."""
 
     matrix: Tensor
 

@@ -48,11 +48,11 @@ class Regression:
         return torch.zeros_like(self.outputs @ self.inputs.mT)
 
     def residuals(self, weights: Tensor) -> Tensor:
-        """The part that is not fitted yet, (R, m, n)."""
+        """Part of the outputs that is not fitted yet: (R, m, n)."""
         return self.outputs - weights @ self.inputs
 
     def gradient(self, weights: Tensor) -> Tensor:
-        """Minus the gradient, (R, m, d)."""
+        """Negative gradient: (R, m, d)."""
         return self.residuals(weights) @ self.inputs.mT
 
 
@@ -73,11 +73,11 @@ class Sensing:
         return torch.zeros_like(self.matrices[:, 0])
 
     def residuals(self, weights: Tensor) -> Tensor:
-        """The part that is not fitted yet, (R, n)."""
+        """Part of the targets that is not fitted yet: (R, n)."""
         return self.targets - (self.matrices.flatten(2) @ weights.flatten(1)[..., None])[..., 0]
 
     def gradient(self, weights: Tensor) -> Tensor:
-        """Minus the gradient, (R, p, q)."""
+        """Negative gradient: (R, p, q)."""
         summed = self.residuals(weights)[:, None] @ self.matrices.flatten(2)
         return summed[:, 0].view_as(weights)
 

@@ -1,4 +1,4 @@
-"""Print benchmarks as one table; status 1 when a promise is not kept."""
+"""Print benchmarks as one table; the exit status is 1 if a promise is broken."""
 
 import argparse
 import sys

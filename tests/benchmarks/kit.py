@@ -39,7 +39,7 @@ HEAD = "| step | case | found | promised | kept |\n|---|---|---|---|---|"
 
 @dataclass(frozen=True)
 class Finding:
-    """A line of the table."""
+    """A finding: a line of the table."""
 
     case: str
     found: str
@@ -119,7 +119,7 @@ def drawing(place: str) -> Iterator[Finding]:
 
 
 def against_torch(place: str) -> Iterator[Finding]:
-    """Compare three steps, recall and recall at a language model's sizes with torch's own."""
+    """Compare three steps and recall, also at a language model's sizes, with plain torch."""
     rows = [*speed.steps(place), *speed.recall(place)]
     if speed.on_cuda(place):
         rows += speed.language_model(place)

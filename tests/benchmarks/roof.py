@@ -4,9 +4,9 @@ measurement.
     python -m tests.benchmarks.roof
 
 Bytes count every operand and result of each kernel once, but only those rows of a looked-up table
-that are read. Operations are those in matrix products. A replicate takes at least the longer of
-both times. For this CPU the bound uses measured rates of copying and multiplying a large matrix,
-and the time is measured as well.
+that are read. Operations count only matrix products. A replicate takes at least the longer of both
+times. For this CPU the bound uses measured rates of copying and multiplying a large matrix, and the
+time is measured as well.
 """
 
 import time

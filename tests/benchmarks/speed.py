@@ -65,7 +65,7 @@ class Row:
         return self.theirs / self.ours >= self.promised
 
     def __str__(self) -> str:
-        """A line of a Markdown table."""
+        """Format the row as a line of a Markdown table."""
         promised = f" (promised: {self.promised:g})" if self.promised else ""
         ours, theirs = (f"{x:.{0 if x >= 100 else 1}f} ms" for x in (self.ours, self.theirs))
         factor = self.theirs / self.ours

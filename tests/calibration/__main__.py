@@ -17,7 +17,7 @@ from tests.calibration.stated_errors import document, row_of, rows_in
 
 
 def main() -> int:
-    """Try checks and print their rows; status 1 if a stated error is shown to be broken."""
+    """Run checks and print their rows; return 1 if a stated error is shown to be broken."""
     parser = argparse.ArgumentParser(prog="python -m tests.calibration", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the points and the evidence")
     parser.add_argument("-k", default="", metavar="TEXT", help="only those whose name holds it")

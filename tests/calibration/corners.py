@@ -232,7 +232,7 @@ class Speeds:
             self._each[corner.claim.id].append(each)
 
     def seconds(self, corner: Corner) -> float:
-        """Estimate the seconds of a first look; 0 if nothing is known."""
+        """Estimate the seconds of a first look; 0 if no speed is known."""
         return FIRST * corner.size * min(self._each[corner.claim.id], default=0.0)
 
 
@@ -270,7 +270,7 @@ def document(rows: Iterable[str]) -> str:
 
 
 def main() -> int:
-    """Try corners and print those not shown to be inside; return 1 if one is REFUTED."""
+    """Try corners, and print the corners not shown to be inside; return 1 if any is REFUTED."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.calibration.corners",
         description=str(__doc__).partition("\n")[0],

@@ -1,4 +1,4 @@
-"""Corners of regimes are judged by the claim's own rule, once, and the page says what was found."""
+"""The claim's own rule judges each corner of a regime once, and the page has the results."""
 
 import resource
 import sys

@@ -1,4 +1,4 @@
-"""Test the trial of stated errors, what docstrings say, and that an error is stated once."""
+"""Tests of stated errors: their trial, their text in docstrings, and that each is stated once."""
 
 import importlib
 import pkgutil
@@ -159,7 +159,7 @@ flip = coins.observe
 
 
 def coin(rate: float, error: float | str = 0.1, **changes: Any) -> Check:
-    """A check by a coin whose chance of success is `rate`."""
+    """Make a check by a coin whose chance of success is `rate`."""
     entry = Prediction("theory.of", "coins", "", "", "derived", flip, (error_of(error),))
     domain = ANY.searched(rate=(rate,))
     return Check(entry, replace(coins, regime=domain, **changes), f", rate={rate}")

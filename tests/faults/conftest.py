@@ -107,7 +107,7 @@ def written(name: str = "one", *edits: tuple[str, str], pause: float = 0.0) -> s
 
 
 def until(holds: Callable[[], bool], seconds: float = 240) -> bool:
-    """Wait until something holds; return whether it does within this time."""
+    """Wait until a condition holds; return whether it does within this time."""
     deadline = time.monotonic() + seconds  # workers of a busy machine take long to start
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -204,7 +204,7 @@ class Suite:
         }
 
     def ask(self, sql: str, ledger: str = LEDGER) -> list[Any]:
-        """Query a ledger; return nothing if it or its table does not exist yet."""
+        """Query a ledger; return no rows if the ledger or its table does not exist yet."""
         if not (self.folder / ledger).exists():
             return []
         with closing(sqlite3.connect(self.folder / ledger, timeout=60)) as database, database:

@@ -306,7 +306,7 @@ ORDER = ["theorem", "data", "off by", "notices", "error", "controls", "replay"]
 
 
 def test_a_claim_that_fails_says_why(suite: Suite) -> None:
-    """Lines come in this order; `tests/reports/__snapshots__` has the lines of all claims."""
+    """The test has the order of lines; `tests/reports/__snapshots__` has all lines."""
     noises = {"refuted": "2.2 * SCALE, 0.1", "undecided": "SCALE, 1.0", "stands": "2 * SCALE, 0.1"}
     changed = {n: f"rng.normal({noise})" for n, noise in noises.items()}
     changed = {n: text.replace("SCALE", 'cell["scale"]') for n, text in changed.items()}

@@ -37,7 +37,7 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_simulated(
 
 @pytest.mark.parametrize("way", ["serial", "workers"])
 def test_paths_belong_to_where_the_command_was_typed(suite: Suite, way: str) -> None:
-    """Default paths are relative to pytest's rootdir, in whatever folder the command is typed."""
+    """Default paths are relative to pytest's rootdir, and do not depend on the current folder."""
     suite.write("one")
     (suite.folder / "sub").mkdir()
     sub = replace(suite, folder=suite.folder / "sub", file=f"../{suite.file}")

@@ -68,7 +68,7 @@ def test_a_dry_run_tells_the_plan_and_simulates_nothing(
 def test_a_clock_that_jumps_back_gives_sensible_times(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Durations and time limits come from another clock."""
+    """Durations and time limits use another clock, which never jumps."""
     suite.write("one", pause=0.01)
     begun, hours = datetime.now(UTC), itertools.count(1)
     real = time.time

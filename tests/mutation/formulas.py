@@ -105,7 +105,7 @@ Edit = Callable[[list[ast.AST]], None]
 
 
 def _edits(definition: ast.FunctionDef, sizes: frozenset[str]) -> Iterator[tuple[str, Edit]]:
-    """Yield possible errors of a definition, in words, and the edit that makes each."""
+    """Yield possible errors of a definition, in words, each with the edit that makes it."""
     nodes = list(ast.walk(definition))
     # The walk of the whole module has one node more in front.
     places = defaultdict[str, list[int]](list)

@@ -199,7 +199,7 @@ class Planted:
 
     @property
     def mutant(self) -> Mutant:
-        """Convert to the terms of `mutants`, for `judge.falsified`."""
+        """Convert to a `Mutant`, for `judge.falsified`."""
         return Mutant(self.id, self.changed, self.changed.rpartition(".")[0], self.plant)
 
     def plant(self, patch: Any) -> None:

@@ -37,7 +37,7 @@ def test_no_grid_sees_it(planted: Planted) -> None:
 
 
 def unchanged(planted: Planted, names: Iterable[str]) -> None:
-    """Asserts that claims register the same in the standard tier with the error and without."""
+    """Assert that the error changes no registration of claims in the standard tier."""
     with falsified(planted.mutant, *names) as claims:
         wrong = {name: registration(claims[name], "standard") for name in names}
     assert wrong == {name: registration(imported()[name], "standard") for name in names}

@@ -1,4 +1,4 @@
-"""Make the texts that `test_golden.py` compares with those in `__snapshots__/`."""
+"""Make the texts that `test_golden.py` compares with `__snapshots__/`."""
 
 import base64
 import functools

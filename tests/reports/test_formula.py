@@ -1,4 +1,4 @@
-"""Formulas become MathML; what cannot be converted stays readable, and nothing injects markup."""
+"""Formulas become MathML; other text stays readable, and nothing injects markup."""
 
 import re
 import time

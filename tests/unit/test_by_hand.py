@@ -111,7 +111,7 @@ def test_a_token_is_localised_where_no_other_exceeds_it() -> None:
 
 
 def test_softmax_weight_of_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores ln 2 at the informative position and 0 at three others give 2/5; half of these scores
+    """Scores of ln 2 at the informative position and 0 at three others give 2/5; half the scores
     give less.
     """
     batch = one_sequence([0, 0, 0, 0], 1)
@@ -132,8 +132,10 @@ def test_one_step_on_all_parameters_finds_nothing(monkeypatch: pytest.MonkeyPatc
 
 
 def test_two_steps_on_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step gives values of the label's sign; then attention moves along the covariance of keys
-    and values: 20/9 for keys 6, 1, 1 of values 3, 1, 1, and -4/9 for keys 4, 3, 3 of 1, 3, 3."""
+    """A step gives values of the label's sign. Then attention moves along the covariance of keys
+    and values: 20/9 for keys 6, 1, 1 and values 3, 1, 1; -4/9 for keys 4, 3, 3 and values 1, 3,
+    3.
+    """
     for tokens, position, share in (([1, 0, 0], 0, 1.0), ([0, 1, 1], 0, 0.0)):
         batch = one_sequence(tokens, position)
         monkeypatch.setattr(sampling, "fresh", lambda *_, test=batch, **__: test)
@@ -202,7 +204,7 @@ def test_relative_errors_are_distances_over_the_truth() -> None:
 def test_soft_attention_is_off_by_the_distance_of_its_mean(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Without attention 1, 3 and 3 are read as 7/3; hard attention reads 1 at the trigger."""
+    """Uniform attention reads 1, 3 and 3 as 7/3; hard attention reads 1, at the trigger."""
     limit, nothing = object.__new__(convergence.Limit), tensor([[0.0]])
     limit.batch = limit.fresh = one_sequence([0, 1, 1], 0)
     limit.scores = scored([1.0, 3.0], 2.5)

@@ -1,4 +1,4 @@
-"""Pages keep the rules of CONTRIBUTING, and the check notices what breaks them."""
+"""Pages keep the rules of CONTRIBUTING, and the check notices faults."""
 
 import tomllib
 from pathlib import Path

@@ -60,7 +60,7 @@ def law(claim: Claim, cell: Cell) -> list[str]:
 
 
 def asked(regime: Regime, tries: int = 400) -> tuple[set[str], Cell]:
-    """Laws that a regime calls at random points until some are inside, and one of these points."""
+    """Laws that a regime calls at random points, and a point inside the regime."""
     draws = random.Random(0)
     found, inside = set(), []
     for _ in range(tries):

@@ -1,4 +1,4 @@
-"""Random numbers of many replicates: their words, their laws, and their generators."""
+"""Random numbers of many replicates: words, laws, and generators."""
 
 import math
 from collections.abc import Callable

@@ -235,7 +235,7 @@ def threshold(
 
 
 def _positive_root(shift: float, linear: float, square: float, cube: float) -> float:
-    r"""The $N > 0$ with $N(N + M)^2 = lN^2 + sN + c$, for ``shift`` M; else 0.
+    r"""Root $N > 0$ of $N(N + M)^2 = lN^2 + sN + c$, for ``shift`` M; 0 if there is none.
 
     >>> _positive_root(0, 0, 0, 8), _positive_root(0, 0, 4, 0), _positive_root(0, 2, 0, 0)
     (2.0, 2.0, 2.0)
@@ -266,7 +266,7 @@ def critical_samples(problem: Problem, *, probability: float = 0.5) -> float:
 
 @prediction(latex=r"P(V, L, N_c, d) = P", source=_SOURCE, error="12%", regime=REGIME)
 def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> float:
-    r"""The N at which `localisation.probability` reaches ``probability``, log-interpolated.
+    r"""Number N of samples, interpolated, at which `localisation.probability` is ``probability``.
 
     1 if a single sample suffices, infinite if none below $2^{40}$ does.
 

@@ -75,7 +75,7 @@ def distinct_distractors(length: float, vocab_size: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _localised(dim: float, distractors: float) -> CubicSpline:
-    """G as a function of the realised signal-to-noise ratio, for one dim and L_eff."""
+    """Function G of the realised signal-to-noise ratio, for one dim and L_eff."""
     nodes, weights = sphere.nodes(dim, 64)
     knots = np.linspace(*_SNR_RANGE, 121)
     powers = sphere.cdf(nodes + knots[:, None], dim) ** distractors
@@ -108,7 +108,7 @@ class Agreement:
     embedding grow as $\alpha^2$.
 
     Attributes:
-        variance: of $\alpha$.
+        variance: variance of $\alpha$.
         square: $h/(t_2 + h)$.
         signal: the part of the mean signal that is proportional to $\alpha$.
         coefficient: the parts of $v_q$ that grow as $t_2\alpha + h\alpha^2$ and as $\alpha^2$.
@@ -137,7 +137,8 @@ class SignalToNoise:
         snr: mean trigger score over the root of the mean variance of the token scores.
         shares: parts of that variance, by the covariance power of the noise terms; 0 is T alone.
         coefficient: $v_q$ in units of that variance.
-        covariance: of $q$ and $\nu$, in these units; 0 where the trigger is not in the values.
+        covariance: covariance of $q$ and $\nu$, in these units; 0 where the trigger is not in the
+            values.
         agreement: how signal and noise change with the agreement, in these units; None to leave it
             out.
     """
@@ -206,7 +207,7 @@ def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
 def _spread(
     problem: Problem, shares: Mapping[int, float], agreement: Agreement | None = None
 ) -> float:
-    r"""Variance of $\zeta$ over replicates: two independent factors.
+    r"""Variance of $\zeta$ over replicates, as a product of two independent factors.
 
     The form $\sum_p a_p g^\top S^{p+1} g / m_{p+1}$ of $w_{noise}$ ($a_p$: share of the terms of
     power p, $m_k$: spectral moments of $S$) has variance $\frac2d\sum_{pq}
@@ -239,8 +240,9 @@ def _spread(
 
 
 def _trigger_share(problem: Problem, shares: Mapping[int, float]) -> float:
-    r"""$b$: variance of $z_{trig}^\top w_{noise}$ over the variance of $z_v^\top w_{noise}$ over
-    tokens."""
+    r"""Ratio $b$ of the variance of $z_{trig}^\top w_{noise}$ to the variance of
+    $z_v^\top w_{noise}$ over tokens.
+    """
     ratio = problem.dim / problem.vocab_size
     return sum(
         share * spectra.moment(power, ratio) / spectra.moment(power + 1, ratio)

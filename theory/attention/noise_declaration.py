@@ -139,7 +139,7 @@ def sum_latex(symbols: Iterable[str]) -> str:
 
 
 def _looked_up(formula: Formula) -> Formula:
-    """Wrap a formula so that each call looks it up in its module, and finds an edited one."""
+    """Wrap a formula so that each call looks it up in its module, and uses an edited version."""
     return lambda problem: float(
         getattr(sys.modules[formula.__module__], formula.__name__)(problem)
     )

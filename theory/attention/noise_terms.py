@@ -10,10 +10,10 @@ $W/(NV^3)$ is the variance over tokens of $p_a (Gp)_a$. Here $p_a$ is the share 
 informative token is $a$, and $G$ the output Gram matrix. Shares fluctuate by $1/(NV)$: once as
 $(Gp)_a/V$ and once more through $p_a$ itself.
 
-noise.md derives every term, with the size of what is left out. Means are over data and embeddings
-(exact moments). Formulas are shown for unit-sphere embeddings. Squared lengths of Gaussian
-embeddings have a variance of $2/d$, and every term takes the moments of `lengths` (noise.md,
-Gaussian embeddings); with the trigger in the values, H does not.
+noise.md derives every term, with the size of the neglected parts. Means are over data and
+embeddings (exact moments). Formulas are shown for unit-sphere embeddings. Squared lengths of
+Gaussian embeddings have a variance of $2/d$, and every term takes the moments of `lengths`
+(noise.md, Gaussian embeddings); with the trigger in the values, H does not.
 
 Each term states the same error, in the same regime, as `noise.variance`.
 """
@@ -70,14 +70,14 @@ def lengths(problem: Problem) -> Lengths:
 
 
 def count_noise(problem: Problem) -> float:
-    """The factor W of the module docstring."""
+    """Factor W of the module docstring."""
     _, _, _, _, t2, _, _ = _notation(problem)
     h, (k2, _, _) = 1 / problem.load, lengths(problem).power
     return t2 * (1 + h) + k2 * (3 * h + h**2)
 
 
 def label_agreement(problem: Problem) -> float:
-    """The mean square of V times the agreement of a label with the batch, over data."""
+    """Mean square, over data, of V times the agreement of a label with the batch."""
     _, _, _, _, t2, _, _ = _notation(problem)
     return t2 + lengths(problem).power[0] / problem.load
 
@@ -184,7 +184,7 @@ def trigger_direction(problem: Problem) -> float:
     regime="V >> d, L >> 1",
 )
 def mean_bias(problem: Problem) -> float:
-    """A: the mean embedding, stored because a sample agrees with itself."""
+    """A: the mean embedding is stored, because a sample agrees with itself."""
     V, L, N, r, t2, t3, _ = _notation(problem)
     mean = (1 - 6 / V) * L**4 * r * t3 * ((1 - 2 / L) ** 2 + 2 * t2 / V) / (N * V) ** 2
     (once, read, twice), walk = lengths(problem).scored, lengths(problem).walk
@@ -352,7 +352,7 @@ def informative_slots(problem: Problem) -> float:
     regime="V >> d",
 )
 def population_floor(problem: Problem) -> float:
-    """F: the clean memory interferes with itself, however many the samples."""
+    """F: the clean memory interferes with itself, for any number of samples."""
     V, _, _, r, t2, t3, t4 = _notation(problem)
     if r == 0:
         return 0.0

@@ -78,7 +78,7 @@ class Problem:
 
     @property
     def load(self) -> float:
-        r"""$\lambda = N/V$, samples per token."""
+        r"""Samples per token, $\lambda = N/V$."""
         return self.samples / self.vocab_size
 
     @property
@@ -88,5 +88,5 @@ class Problem:
 
     @property
     def ratio(self) -> float:
-        r"""$r = V/d$, the superposition ratio; 0 if the embeddings are orthonormal."""
+        r"""Superposition ratio $r = V/d$; 0 if the embeddings are orthonormal."""
         return self.vocab_size * self.overlap

@@ -112,7 +112,7 @@ PERFECT = Attended()
 def count_nodes(
     problem: Problem, *, attended: float = 1.0, balanced: bool = False
 ) -> tuple[Array, Array]:
-    """Quadrature of the number of samples that stored a token rightly: nodes and weights."""
+    """Quadrature of the number of samples that stored a token correctly: nodes and weights."""
     if balanced:
         return np.array([problem.load * attended]), np.array([1.0])
     return quadrature.binomial(problem.samples, attended / problem.vocab_size, _COUNT_NODES)
@@ -268,10 +268,10 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
 
     $$ D = V\Big/\Big(\frac{t_4}{(1+V/d)^2} - 1\Big), \qquad t_4 = \tfrac1V\mathrm{tr}\,G^4 , $$
 
-    fewer than $d$: D = 36 at V = 256, d = 56. With $D = d$ the accuracy comes out up to 0.02 low.
-    Stated error: {error}. With the trigger in the values it is too low (by 0.006 on
-    average over 22 settings with V = 256 and accuracies of 0.3 to 0.9, at most 0.012 at a standard
-    error of 0.003; by 0.004 at V = 512).
+    fewer than $d$: D = 36 at V = 256, d = 56. With $D = d$ the accuracy would be up to 0.02 too
+    low. Stated error: {error}. With the trigger in the values it is too low (by 0.006 on average
+    over 22 settings with V = 256 and accuracies of 0.3 to 0.9, at most 0.012 at a standard error of
+    0.003; by 0.004 at V = 512).
 
     The length of the sequences plays no part. ``balanced``: every token is the informative one of
     exactly $\lambda$ samples.
@@ -282,8 +282,8 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
 def given_count(
     problem: Problem, counts: Array, *, balanced: bool = False, attended: Attended = PERFECT
 ) -> Array:
-    r"""`recall_accuracy` by the number of samples that stored a token rightly, elementwise; counts
-    may be real.
+    r"""`recall_accuracy` by the number of samples that stored a token correctly, elementwise;
+    counts may be real.
 
     Other samples store a wrong token under the right label. If right counts are binomial with mean
     $\lambda P$, where $P$ varies between tokens, $B^2=(EP^2+1/\lambda)T^2 +
@@ -335,8 +335,8 @@ def half_dim(problem: Problem) -> float:
 def half_dim_asymptotic(problem: Problem) -> float:
     r"""Leading order of `half_dim` for $V\to\infty$ without the trigger in the values.
 
-    The approach is logarithmic: at large load the true value is 6 to 8% lower from V = 256 to
-    2048, and still 4% at V = 10^15.
+    The limit is approached logarithmically: at large load the true value is 6 to 8% lower from V =
+    256 to 2048, and still 4% lower at V = 10^15.
     """
     size, load = problem.vocab_size, problem.load
     return math.sqrt(2 * size * math.log(size) * (1 + 1 / load))

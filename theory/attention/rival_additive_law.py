@@ -1,6 +1,6 @@
 r"""A rival to the product law: the critical number of samples as a sum, $aV + bL + c/d$.
 
-We do not predict this law. It is the best one in which V, L and d do not multiply, and the evidence
+We do not predict this law. It is the best law in which V, L and d do not multiply, and the evidence
 can refute it.
 """
 

@@ -1,4 +1,4 @@
-r"""The trigger score: how far gradient descent moves the attention towards the informative token.
+r"""Trigger score: how far gradient descent moves the attention towards the informative token.
 
 After the first two gradient steps the score of a key $\kappa$ is $\kappa^\top w$ (up to
 $\gamma\eta$), with
@@ -21,7 +21,7 @@ EXPONENTS = {"vocab_size": -1.0, "length": -2.0, "samples": 0.0, "dim": 0.0}
 
 @prediction(latex=r"s_0 = \frac{1 - 1/L}{L^2 V}", source=_SOURCE)
 def signal_unit(problem: Problem) -> float:
-    r"""The unit of all scores, $s_0 = (1 - 1/L)/(L^2 V)$: the trigger score at infinite $N$, $V$.
+    r"""Unit of all scores, $s_0 = (1 - 1/L)/(L^2 V)$: the trigger score at infinite $N$, $V$.
 
     Each sample's memory row holds its informative token with weight $1/L$, its covariance couples
     the trigger to that token with weight $(1 - 1/L)/L$, and two samples share a label with

@@ -113,7 +113,7 @@ class Moments:
     mixed_centred: float
 
     def pair(self, first: int, second: int, correlation: float) -> float:
-        r"""$E\,\phi^{(i)}(u)\,\phi^{(j)}(u')$ at this correlation of $u$ and $u'$."""
+        r"""Mean $E\,\phi^{(i)}(u)\,\phi^{(j)}(u')$ at this correlation of $u$ and $u'$."""
         b, x = self.derivatives, self.scale**2 * correlation
         total, factor = 0.0, 1.0
         for k in range(len(b) - max(first, second)):
@@ -122,17 +122,17 @@ class Moments:
         return total
 
     def squares(self, correlation: float) -> float:
-        r"""$E\,\phi(u)^2\phi(u')^2$ at this correlation of $u$ and $u'$."""
+        r"""Mean $E\,\phi(u)^2\phi(u')^2$ at this correlation of $u$ and $u'$."""
         return sum(c**2 * correlation**k for k, c in enumerate(self.square_coefficients))
 
     @property
     def variance(self) -> float:
-        r"""$\tau_\phi^2 = \mathrm{Var}\,\phi$."""
+        r"""Variance $\tau_\phi^2 = \mathrm{Var}\,\phi$."""
         return self.square - self.derivatives[0] ** 2
 
     @property
     def coefficients(self) -> Array:
-        r"""$a_k = \varepsilon^kb_k/\sqrt{k!}$, the coefficients in $he_k(g)$."""
+        r"""Coefficients $a_k = \varepsilon^kb_k/\sqrt{k!}$ in $he_k(g)$."""
         scales = [self.scale**k / math.sqrt(math.factorial(k)) for k in range(ORDERS)]
         values: Array = np.array(scales) * np.array(self.derivatives)
         return values
@@ -187,7 +187,7 @@ def moments(name: str, scale: float) -> Moments:
 
 @lru_cache(maxsize=4096)
 def shifted(name: str, offset: float) -> tuple[float, float, float, float]:
-    r"""$E\phi$, $E\phi'$, $E\phi^2$ and $E\phi^3$ at $\omega + g$."""
+    r"""Means $E\phi$, $E\phi'$, $E\phi^2$ and $E\phi^3$ at $\omega + g$."""
     value, slope = _MAPS[name]
     # A Gaussian around -offset, so that the nodes still meet at the kink.
     weights = _WEIGHTS * np.exp(_NODES * offset - offset**2 / 2)

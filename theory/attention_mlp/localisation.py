@@ -96,7 +96,7 @@ def _critical_samples(problem: MlpProblem) -> float:
 
 
 def _bounds(cell: Mapping[str, Any]) -> tuple[float, float]:
-    """Range of sample sizes that usually contains the critical one; it does not use the theory."""
+    """Range of sample sizes that usually contains the critical size; it does not use the theory."""
     V, L, d, m = (cell[name] for name in ("vocab_size", "length", "dim", "width"))
     about = V * L / d**1.5 * math.sqrt(1 + L / d + L**2 / V + d * L / m)
     low, high = _FACTORS[cell["activation"]]

@@ -93,7 +93,7 @@ class Coefficients:
     mixed: float
 
     def bias_square(self, dim: float) -> float:
-        r"""$\bar\psi^2$, averaged over the lengths of the rows of the layer."""
+        r"""Mean of $\bar\psi^2$ over the lengths of the layer's rows."""
         return self.bias**2 + (self.bias + self.bias_change) * self.bias_change / dim
 
 

@@ -38,7 +38,7 @@ class MlpProblem(Problem):
 
     @property
     def mean_value_norm(self) -> float:
-        r"""$\varepsilon$, root mean square length of a sequence's mean value."""
+        r"""Root mean square length $\varepsilon$ of a sequence's mean value."""
         extra = self.length**-2 if self.trigger_in_values else 0.0
         return math.sqrt(1 / self.length + (1 - 1 / self.length) / self.vocab_size + extra)
 

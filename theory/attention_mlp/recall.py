@@ -76,7 +76,7 @@ def _width(cell: Mapping[str, Any]) -> float:
 
 
 def _doubled(cell: Mapping[str, Any]) -> float:
-    """V log V at twice the vocabulary."""
+    """Product V log V at twice the vocabulary."""
     return float(2 * cell["vocab_size"] * math.log(2 * cell["vocab_size"]))
 
 
@@ -151,7 +151,7 @@ class Kernel:
     growth: float
 
     def spread(self, width: float) -> float:
-        """$T^2$ at this width."""
+        """Variance $T^2$ of the overlaps at this width."""
         return (1 - 1 / width) * self.wide + self.sampling / width
 
 
@@ -190,7 +190,7 @@ def _third_cumulant(mean: Number, square: Number, cube: Number) -> Number:
 
 
 def _trigger_terms(activation: str) -> tuple[float, float, float]:
-    r"""$E_\omega\,\omega a_0a_1$, $E_\omega\,q a_0^2$ and the third cumulant of the overlaps."""
+    r"""Means $E_\omega\,\omega a_0a_1$, $E_\omega\,q a_0^2$, and the overlaps' third cumulant."""
     omega, weights = quadrature.normal(60)
     means = [activations.shifted(activation, float(x)) for x in omega]
     offset, slope, square, cube = (np.array(column) for column in zip(*means, strict=True))
@@ -361,8 +361,8 @@ def critical_width(problem: MlpProblem) -> float:
     Infinite beyond the recall cap, which an infinitely wide layer sets. The problem's own
     ``width`` does not matter.
 
-    Stated error: {error} for activations without a mean, V up to half of what an infinite width
-    holds, N of at least 4 V and widths from 32 and 2 d/3 on; mostly too small. It does not hold for
+    Stated error: {error} for activations without a mean, V up to half of the capacity at infinite
+    width, N of at least 4 V and widths from 32 and 2 d/3 on; mostly too small. It does not hold for
     fewer hidden units: at (V, N, d) = (355, 1686, 188), (370, 1955, 147) and (320, 1327, 116) the
     formula gives 31 to 43, and half of the tokens need more than 1.35 times as many.
     """

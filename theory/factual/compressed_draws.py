@@ -16,8 +16,11 @@ Indices = NDArray[np.int64]
 def narrow(
     subjects: int, relations: int, answers: int, group: int, head_dim: int, frequency: float
 ) -> list[tuple[Array, Array, Array, Array, tuple[Indices, Indices]]]:
-    """Draws of eight times 1000 facts: the logits without noise, the sums of their squares, the
-    number of facts with each answer, standard noise, and the place of the right answer."""
+    """Draw eight sets of 1000 facts.
+
+    A set has the logits without noise, the sums of their squares, the number of facts with each
+    answer, standard noise, and the index of the right answer.
+    """
     rng, size, found = np.random.default_rng(20241209), relations * answers, []
     for _ in range(8):
         near = 2 * rng.beta((head_dim - 1) / 2, (head_dim - 1) / 2, (2, 1000, group)) - 1

@@ -98,7 +98,7 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
 
 
 def selective(group: int, heads: int, vocab_size: int, dim: float, *, margin: float) -> float:
-    """Probability that no head mistakes a stranger for EOS: `selective_dim` is where it is 1/2."""
+    """Probability that no stranger to a head's group scores above EOS; 1/2 at `selective_dim`."""
     shrink = math.sqrt((group + 1) / (group + margin**2))
     heights = margin * shrink * hulls.hull(group + 1, dim)
     return math.exp(heads * hulls.undisturbed(heights, vocab_size - group - 1, dim))
@@ -156,7 +156,7 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
 def all_by_attention(
     subjects: int, relations: int, answers: int, dim: float, *, shared_rivals: bool = True
 ) -> float:
-    """Probability that attention alone recalls every fact: `attention_dim` is where it is 1/2."""
+    """Probability that attention alone recalls every fact; it is 1/2 at `attention_dim`."""
     used = answers * (1 - (1 - 1 / answers) ** subjects) if shared_rivals else subjects
     both = subjects * relations * (relations - 1) * (answers - 1)
     return math.exp(
@@ -180,8 +180,8 @@ def attention_dim(
 ) -> float:
     """Dimension at which attention alone recalls every fact, with probability 1/2.
 
-    ``shared_rivals``: subjects share a relation's rivals. False counts a rival for every pair of
-    facts of a subject, as in a union bound.
+    ``shared_rivals``: whether subjects share a relation's rivals. If not, every pair of facts of a
+    subject counts as a separate rival, as in a union bound.
 
     Raises ValueError: a size below 1, or nothing to confuse.
     """
@@ -203,7 +203,7 @@ def all_by_mlp(
     *,
     same_answer: bool = True,
 ) -> float:
-    """Probability that the MLP recalls every fact: `mlp_width` is where it is 1/2."""
+    """Probability that the MLP recalls every fact; it is 1/2 at `mlp_width`."""
     size = relations * answers
     count, count_weight = quadrature.binomial(subjects, 1 / answers, _COUNT_NODES)
     own, own_weight = quadrature.normal(_OWN_NODES)
@@ -357,7 +357,7 @@ def _focused(cell: Mapping[str, Any], dim: float, group: int) -> bool:
 
 
 def _rivals(cell: Mapping[str, Any]) -> float:
-    """Bound on the expected number of rivals that reach beyond a code's answers."""
+    """Bound on the expected number of rivals that reach the logit of a code's answers."""
     codes = ((cell["relations"], cell["answers"]), (cell["answers"], cell["relations"]))
     return math.fsum((n - 1) / 2 * math.exp((1 - cell["dim"] / own) / 2) for own, n in codes)
 

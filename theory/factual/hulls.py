@@ -11,7 +11,7 @@ from theory.laws.quadrature import Array
 
 
 def log_below(x: Array, dim: float) -> Array:
-    """log P(coordinate < x) of a uniform unit vector, x >= 0."""
+    """Log probability that a coordinate of a uniform unit vector is below x, for x >= 0."""
     logs: Array = np.log1p(-sphere.tail(x, dim))
     return logs
 
@@ -28,13 +28,13 @@ def hull(points: int, dim: float) -> Array:
 
 
 def undisturbed(heights: Array, rivals: float, dim: float) -> float:
-    """log P(no rival's coordinate exceeds the height), averaged over heights."""
+    """Log probability that no rival's coordinate exceeds the height, averaged over heights."""
     logs = rivals * log_below(heights, dim)
     return float(special.logsumexp(logs)) - math.log(logs.size)
 
 
 def twice(relations: int, answers: int, dim: float) -> float:
-    """P(a rival that neither code holds gets logit 2)."""
+    """Probability that a rival outside both codes gets logit 2."""
     subject, relation = 1 / (1 - relations / dim), 1 / (1 - answers / dim)
     length = relations * subject + answers * relation + 2 * subject * relation
     return -math.expm1(float(log_below(np.asarray(2 / math.sqrt(length)), dim)))

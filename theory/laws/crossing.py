@@ -34,7 +34,7 @@ def root(
         low: lower end of the bracket.
         high: upper end.
         level: the value.
-        tolerance: of the argument, absolute.
+        tolerance: absolute tolerance of the argument.
 
     Returns:
         Infinity if the level lies beyond ``high``, or the function is the same at both ends; minus
@@ -69,7 +69,7 @@ def log_root(
         low: lower end of the bracket.
         high: upper end; None doubles it until a *rising* function reaches the level.
         level: the value.
-        tolerance: of the argument, relative.
+        tolerance: relative tolerance of the argument.
 
     Returns:
         Infinity if the level lies beyond ``high``, 0 if before ``low``.

@@ -16,7 +16,7 @@ def product_mean(weight: Array, cells: int, total: int) -> float:
     0.8
 
     Args:
-        weight: of the counts 0, ..., ``total``, between 0 and 1.
+        weight: weights of the counts 0, ..., ``total``, between 0 and 1.
         cells: number of cells.
         total: number of items.
     """

@@ -13,7 +13,8 @@ Vectors = Literal["sphere", "gaussian", "orthonormal"]
 
 
 def moment(order: int, ratio: float) -> float:
-    r"""$t_k = \lim\frac1n\mathrm{tr}\,K^k = \sum_{j<k}\frac1k\binom kj\binom k{j+1}r^j$ (Narayana).
+    r"""Limit $t_k=\lim\frac1n\mathrm{tr}\,K^k=\sum_{j<k}\frac1k\binom kj\binom k{j+1}r^j$
+    (Narayana).
 
     Args:
         order: k, at least 1.
@@ -28,7 +29,7 @@ def moment(order: int, ratio: float) -> float:
 
 @lru_cache(maxsize=4096)
 def moments(ratio: float) -> tuple[float, float, float]:
-    r"""The limits $t_2, t_3, t_4$ at $r$ = ``ratio``.
+    r"""Limits $t_2, t_3, t_4$ at $r$ = ``ratio``.
 
     >>> moments(0.0)
     (1.0, 1.0, 1.0)

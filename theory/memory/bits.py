@@ -142,7 +142,7 @@ def parameters(construction: str, *, dim: int, width: int) -> int:
 
 
 def recall_probability(construction: str, pairs: float, *, dim: int, width: int) -> float:
-    """Probability that a memory of ``pairs`` associations recalls a given one.
+    """Probability that a memory of ``pairs`` associations recalls a given association.
 
     Args:
         construction: "hebbian", "low-rank", "one-bit", "cosine", "bilinear" or

@@ -193,7 +193,7 @@ def _intrinsic_volumes(dim: int, count: float) -> Array:
 
 
 def _log_external(dim: int, count: float) -> Array:
-    """log I_m for m = 1, ..., dim."""
+    """Values of log I_m for m = 1, ..., dim."""
     m = np.arange(1.0, dim + 1)
     log_cos, log_below = _angles(dim)
     integrand = (dim - 2) * np.outer(m, log_cos) + np.outer(count - m, log_below)
@@ -204,7 +204,7 @@ def _log_external(dim: int, count: float) -> Array:
 
 @lru_cache
 def _angles(dim: int) -> tuple[Array, Array]:
-    """log cos and log F_{dim-2} at the midpoints of (-pi/2, pi/2)."""
+    """Values of log cos and log F_{dim-2} at midpoints of a grid on (-pi/2, pi/2)."""
     angles = ((np.arange(_NODES) + 0.5) / _NODES - 0.5) * math.pi
     below = np.maximum(sphere.tail(-np.sin(angles), dim), np.finfo(float).tiny)
     return np.log(np.cos(angles)), np.log(below)
@@ -212,7 +212,7 @@ def _angles(dim: int) -> tuple[Array, Array]:
 
 @lru_cache
 def _log_internal(dim: int) -> Array:
-    """log J_m for m = 1, ..., dim."""
+    """Values of log J_m for m = 1, ..., dim."""
     return np.array([0.0, *(_log_vertex_angles(dim, m) for m in range(2, dim + 1))])
 
 
@@ -245,7 +245,7 @@ def _log_vertex_angles(dim: int, m: int) -> float:
 
 
 def _log_density(power: Array | float) -> Array:
-    """log f_power(0), the constant of the density proportional to cos^power."""
+    """Constant log f_power(0) of the density proportional to cos^power."""
     half = np.asarray(power) / 2
     value: Array = special.gammaln(half + 1) - special.gammaln(half + 0.5)
     return value - 0.5 * math.log(math.pi)

@@ -9,7 +9,7 @@ $C(n,d)=2\sum_{k<d}\binom{n-1}k$, and of the $2^n$ dichotomies the share
 
 $$ P(n,d) = P(X\le d-1),\qquad X\sim\mathrm{Bin}(n-1,\tfrac12), $$
 
-is separable: one half at n = 2d, whatever d. Gardner's volume vanishes at the same n.
+is separable: one half at n = 2d, for every d. Gardner's volume vanishes at the same n.
 
 **Binary weights** (Krauth and Mezard 1989). Of $2^d$ weights a share $2^{-n}$ is right on average,
 but rare patterns dominate this mean. In the replica-symmetric ansatz the typical entropy of

@@ -12,7 +12,7 @@ The MLP, 2 R d ReLU neurons of fixed weights, is the gate $x\mapsto D_rx$ and st
 sum of R - 1 unit vectors: $|z|^2$ has mean $R-1$ and relative variance $2(R-2)/((R-1)d)$. The score
 of a is 1 + x, where x varies by $|z|^2/d$; the score of another attribute varies by $|y|^2/d$,
 $|y|^2=1+2x+|z|^2$. The R - 1 attributes in z itself have nearly 2/d more, because $u_b\cdot Du_b$
-varies by 3/(d + 2). So a fact is answered rightly with probability
+varies by 3/(d + 2). So a fact is answered correctly with probability
 
 $$ P = E\,F_d\Big(\frac{(1+x)\sqrt d}{|y|}\Big)^{C-R}
    F_d\Big(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2}}\Big)^{R-1} , $$

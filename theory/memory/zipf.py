@@ -201,7 +201,7 @@ def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> flo
     regime=UNSEEN,
 )
 def unseen_mass(alpha: float, samples: float) -> float:
-    """Probability that a token was not among the training samples, for many samples.
+    """Probability that a random token is not among the training samples, for many samples.
 
     The stated error is {error} from 64 samples on, for alpha from 1.5 to 3; at alpha = 3.25 and
     4, and 64 samples, it is 1.3 and 4%.

@@ -160,7 +160,7 @@ class Facts:
         return cls(**{name: parameters[name] for name in names if name in parameters})
 
     def seen_from(self, part: Part) -> tuple[int, int]:
-        """Numbers of tokens of a part and of the other part."""
+        """Numbers of tokens of a part, and of the other part."""
         own, other = self.subjects, self.relations
         return (own, other) if part == "subject" else (other, own)
 
@@ -270,8 +270,8 @@ def log_odds(
     Args:
         facts: sizes and initial value.
         part: subject or relation.
-        time: of the flow.
-        flow: which.
+        time: time of the flow.
+        flow: gradient, spectral or sign flow.
         embeddings: kind of embeddings; only sign flow depends on it.
 
     Raises:
@@ -343,9 +343,9 @@ def gradient_error(facts: Facts, part: Part, time: float) -> float:
     latex=r"\frac{dq_S}{d(T^2)} = \frac{dq_R}{d(T^2)} \to \frac1{\sqrt{2SR}}", source=_SOURCE
 )
 def spectral_decay_rate(facts: Facts) -> float:
-    r"""Rate at which both errors fall as exp(- rate T^2) under spectral flow, in the end.
+    r"""Rate in the final decay of both errors under spectral flow, as exp(- rate T^2).
 
-    In the end the errors of subject and relation fall together, and attention divides such that
+    In this phase the errors of subject and relation fall together, and attention divides such that
     $S\beta_S'^2 = R\beta_R'^2 = 1/2$.
     """
     return 1 / math.sqrt(2 * facts.subjects * facts.relations)

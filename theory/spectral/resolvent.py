@@ -143,7 +143,7 @@ class Memory:
     def of(
         cls, steps: Sequence[Nodes], w: Array, both: Sequence[Sequence[Array]], dim: int
     ) -> "Memory":
-        """Make a sum; items have weight ``w`` or 0, and ``both[s][t]`` have it in s and in t."""
+        """Make a sum. Items have weight ``w`` or 0; ``both[s][t]`` items have ``w`` in s and t."""
         noise, echo = [], []
         for one, row in zip(steps, both, strict=True):
             x = np.multiply.outer(one.m, w)

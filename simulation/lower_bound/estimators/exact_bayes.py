@@ -69,7 +69,7 @@ def posterior(observation: Observation) -> Posterior:
 
 
 def labels(observation: Observation) -> torch.Tensor:
-    """(R, V): the label of each token of largest posterior probability."""
+    """Label of largest posterior probability of each token: (R, V)."""
     return posterior(observation).labels
 
 

@@ -1,4 +1,4 @@
-"""Thresholds and capacities: inverses invert, the largest condition binds, full forms agree."""
+"""Thresholds and capacities: inverses, the binding condition, and agreement with full forms."""
 
 import math
 import re

@@ -82,7 +82,7 @@ SHARE = rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic())
 
 @in_regime("T.winner", REGIME, rc.grid(dim=16, length=8), rule=SHARE, predict=lambda _: "dim")
 def winner(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
-    """The dimension is the larger of the two."""
+    """The dimension is larger than the length."""
     return {name: np.full(block.replicates, float(cell[name])) for name in ("dim", "length")}
 
 
@@ -107,7 +107,7 @@ def hunted(one: rc.Claim, path: Path, seconds: float, seed: int = 0) -> campaign
 
 
 def found(one: rc.Claim, path: Path) -> campaign.Confirmation:
-    """Return what a hunt of up to a minute confirms."""
+    """Violations that a hunt of up to a minute confirms."""
     confirmation = hunted(one, path, 60).confirmation
     assert confirmation is not None
     return confirmation

@@ -94,7 +94,7 @@ def test_resolution_is_the_smallest_shift_that_refutes(
     assert value is not None
 
     def refuted(error: float) -> bool:
-        """Whether the interval is outside the region of a theory off by `error`, up or down."""
+        """Whether the interval is outside the region of a theory with an `error`, up or down."""
         by, add = (0, error) if scale == "difference" else (error, 0)
         both = [((1 + by * sign), add * sign) for sign in (1, -1)]
         shifted = [component(low / b - a, high / b - a, scale=scale) for b, a in both]
@@ -142,7 +142,7 @@ def test_an_end_within_rounding_of_an_edge_is_not_beyond_it() -> None:
 
 
 def test_resolution_is_told_from_what_refutes() -> None:
-    """With equally many cells, centred at predictions, theories with a larger error are refuted."""
+    """Equally many cells, centred at their predictions, refute theories with a larger error."""
     rng, rule = np.random.default_rng(0), MeanRatio(Region(0.9, 1.1))
     noise = [rng.normal(0, 0.3, 400) for _ in range(40)]
     evidence = [

@@ -48,7 +48,7 @@ def of(tier: Tier = "smoke", **changes: Any) -> str:
 
 @dataclass(frozen=True)
 class Tried(rc.MeanRatio):
-    """A rule with a field of any kind."""
+    """A rule with a field of any type."""
 
     extra: Any = None
 

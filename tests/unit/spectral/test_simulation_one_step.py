@@ -47,7 +47,7 @@ def hits(memory: Floats, inputs: Floats, outputs: Floats) -> list[int]:
 
 
 def step_of(rule: str, weights: Floats, inputs: Floats, outputs: Floats) -> Floats:
-    """Gradient or polar factor, by loops over items and scipy's polar decomposition."""
+    """Step along gradient or polar factor, by loops over items and scipy's polar decomposition."""
     mean = outputs.mean(0)
     total: Floats = np.zeros((inputs.shape[1],) * 2)
     for i, weight in enumerate(weights):
