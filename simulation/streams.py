@@ -210,7 +210,9 @@ class Streams(Sequence[np.random.Generator]):
         return out[:, :count].reshape(len(self), *shape)
 
     def _add(self, words: Words, use: Callable[[torch.Tensor], object]) -> None:
-        """Move and use words: at once, or together with others that fit a tile."""
+        """Move words to the device and turn them into numbers: at once, or with others that fit a
+        tile.
+        """
         if not self._together:
             use(torch.from_numpy(words).to(self.device))
             return

@@ -28,7 +28,7 @@ def beside(law: float, fewer: float) -> float:
 
 
 def linear_memory(cell: rc.Cell) -> float:
-    """Law of a linear memory with frozen embeddings that stores as many facts."""
+    """Dimension by the law of a linear memory with frozen embeddings that stores as many facts."""
     law, fewer = (linear.half_dim(c["attributes"] * c["relations"]) for c in (cell, FEWER))
     return beside(law, fewer)
 

@@ -36,6 +36,5 @@ def recalled_share(facts: Facts) -> torch.Tensor:
 
 
 def all_tokens(facts: Facts) -> torch.Tensor:
-    """Return 1 where all tokens are recalled after training at perfect localisation, else 0: (R,).
-    """
+    """Return 1 if all tokens are recalled after training at perfect localisation, else 0: (R,)."""
     return correct(facts, localised_memory(facts)).all(1).to(facts.z.dtype)

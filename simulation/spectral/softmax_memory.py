@@ -45,7 +45,7 @@ class Memory:
             groups: number of groups.
             power: exponent of the groups' probabilities.
             noise: share of labels drawn from all answers.
-            like: a tensor of the wanted type and device.
+            like: a tensor whose type and device the memory gets.
         """
         weights = torch.arange(1, groups + 1).to(like) ** -power
         each = weights / weights.sum() * groups / items

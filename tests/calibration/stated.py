@@ -1,4 +1,4 @@
-"""Choose the claim that tests each stated error: a prediction's own claims, or one made for it.
+"""Choose claims that test each stated error: a prediction's own claims, or claims made for it.
 
 A claim with a regime that predicts by a registered formula tests the formula's error by its
 simulation. Other claims predict by a function of a formula, or search no regime: `_by_other_claims`
