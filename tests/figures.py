@@ -100,7 +100,7 @@ class Named:
         return [end for end in found if end is not None]
 
     def farthest(self, *ends: float) -> float:
-        """Largest distance from the theory among these."""
+        """Largest distance of components from the theory."""
         return max(abs(end - self.ratio) for end in ends)
 
 

@@ -108,7 +108,7 @@ def cosine_memory(
 
     Args:
         z: (R, N, d) unit inputs.
-        targets: (R, N, d) vectors to answer.
+        targets: (R, N, d) vectors, the right answers.
         rngs: draw the first layer.
         width: m.
         frequency: :math:`\omega`.
@@ -153,7 +153,7 @@ def relu_memory(
 
     Args:
         z: (R, N, d) unit inputs.
-        targets: (R, N, d) vectors to answer.
+        targets: (R, N, d) vectors, the right answers.
         rngs: draw the first layer.
         width: m.
         project: whether to apply P.

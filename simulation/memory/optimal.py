@@ -281,7 +281,7 @@ def _longest(
     before: torch.Tensor,
     fall: torch.Tensor | float = 0.0,
 ) -> torch.Tensor:
-    """Largest factor of 1, 1/2, ... at which the loss falls by that part of ``fall``: (R, 1, 1).
+    """Largest factor of 1, 1/2, ... at which the loss falls by factor * ``fall``: (R, 1, 1).
 
     The factor is at least 2^-30. A GPU tries all factors at once, a CPU one after the other.
     """

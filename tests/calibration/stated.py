@@ -148,7 +148,7 @@ def checks() -> Iterator[Check]:
 def _by(
     law: Law, claim: str | rc.Claim, *, regime: rc.Regime | None = None, **changes: Any
 ) -> Check:
-    """Make a row: a formula, a claim, and the changes: regime, fields of it, fixed values."""
+    """Make a row: a formula, a claim, and changes of its regime, fields and fixed values."""
     one = imported()[claim] if isinstance(claim, str) else claim
     entry, where = registered(law), regime or one.regime
     assert entry is not None

@@ -1,4 +1,4 @@
-"""The noise decomposition of the token scores is exact, and every piece is the named one."""
+"""The noise decomposition of token scores is exact, and every piece has its named properties."""
 
 import itertools
 from dataclasses import asdict, replace

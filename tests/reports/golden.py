@@ -64,7 +64,7 @@ def tables() -> str:
 
 
 def changes() -> str:
-    """Say what changed since the sample, as Markdown and in the terminal."""
+    """Describe the changes since the sample, as Markdown and in the terminal."""
     found = diff.changes(sample.record(), sample.later(), ["claims/conftest.py"])
     target = io.StringIO()
     diff.print_changes(found, Console(file=target, width=110))
@@ -118,7 +118,7 @@ def refused(lines: list[str], _old: list[str]) -> str:
 
 
 def compared(new: list[str], old: list[str]) -> str:
-    """Say what changed from one edited record to another."""
+    """Describe the changes from one edited record to another."""
     found = diff.changes(_record(old), _record(new))
     said = [" | ".join(filter(None, (c.kind, c.claim, c.old, c.new, c.note))) for c in found]
     return "\n".join([*said, *["a verdict is lost"] * diff.lost(found)] or ["no change"])

@@ -145,7 +145,7 @@ def test_a_published_number_agrees_with_the_theory(row: Row) -> None:
 
 
 def test_a_theory_that_is_wrong_by_a_tenth_is_noticed() -> None:
-    """Each figure has at least one number with an error small enough for that."""
+    """Each figure has a number whose allowed difference is smaller than an error of a tenth."""
     for figure in (curve, fact_flows, hebbian, zipf_schemes):
         assert any(abs(1.1 * row.theory - row.published) > row.allowed for row in figure())
 

@@ -75,7 +75,7 @@ _SOURCE = "paper A, arXiv 2603.15923, A3 (N, d and L enter as a product); consta
 
 
 def _exponents(symbol: str) -> dict[str, float]:
-    """Powers of V, L and d in the N where a noise term is a fixed share of the squared signal."""
+    """Powers of V, L and d in the N at which a term is a fixed share of the squared signal."""
     powers = noise.TERMS[symbol].exponents
     return {name: -powers[name] / powers["samples"] for name in ("vocab_size", "length", "dim")}
 

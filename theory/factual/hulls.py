@@ -1,4 +1,4 @@
-"""Codes of least length: distances of hulls from the origin, and chances that rivals reach them."""
+"""Codes of least length: distances of hulls from the origin, and chances of rivals."""
 
 import math
 from functools import lru_cache

@@ -238,7 +238,7 @@ def gradient_concentration(rows: int, columns: int) -> float:
     r"""Mean fourth power of singular values over their squared mean square, exactly, under gradient
     descent on Gaussian measurements: $q\frac{p+q+1}{pq+2}$ for q <= p.
 
-    It holds at every time, for any number of measurements and any steps. Equal singular values have
+    It holds at every time, for any number of measurements and any steps. Equal singular values give
     1. Raises ValueError for more columns than rows.
 
     >>> gradient_concentration(1, 1)

@@ -1,4 +1,4 @@
-"""Expected duration of blocks, and the line that shows it."""
+"""Expected duration of blocks, and the line that shows the duration."""
 
 import io
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Verdicts as relations of sets, and the resolution and design computed from them."""
+"""Verdicts as relations of intervals and regions, with resolution and design."""
 
 import math
 from dataclasses import replace

@@ -192,7 +192,7 @@ def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own(
 
 
 def test_items_that_are_all_known_are_stored_no_further() -> None:
-    """One replicate has recalled all three items before the other."""
+    """One of two replicates recalls all three items first."""
     setting = {"dim": 8, "items": 3, "exponent": 1.5, "steps": 6}
     for rule in ("gradient", "spectral"):
         found, missing = one_step.several_steps(generators(5), rule=rule, **setting)  # type: ignore[arg-type]
