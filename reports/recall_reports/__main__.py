@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for path in render(report, options.to).values():
                 print(path)
     except (ReportError, OSError) as error:
-        print(f"recall_reports: {error}", file=sys.stderr)
+        print(f"recall_reports: {line(str(error))}", file=sys.stderr)
         if getattr(options, "markdown", False):
             print(f"**Nothing could be compared.** {escaped(str(error))}")
         return 2

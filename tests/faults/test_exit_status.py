@@ -123,6 +123,22 @@ def test_a_plugin_of_this_repository_counts_as_code_or_is_refused(suite: Suite) 
     assert suite.kept()
 
 
+def test_a_conftest_of_another_folder_may_not_replace_what_evidence_is_drawn_with(
+    suite: Suite,
+) -> None:
+    (suite.folder / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
+    (suite.folder / "drawing.py").write_text("def shift():\n    return 0\n")
+    one = written("one", ('cell["scale"], 0.1', 'cell["scale"], 0.1) + drawing.shift('))
+    suite.write_text("import drawing\n" + HEAD + one)
+    (suite.folder / "other").mkdir()
+    patch = "import drawing\n\ndrawing.shift = lambda: 1\n"
+    (suite.folder / "other" / "conftest.py").write_text(patch)
+    refused = suite.run_apart("other", status=4)
+    assert "other/conftest.py replaces drawing.shift, and evidence" in refused.text
+    assert not suite.kept()
+    suite.run_apart()
+
+
 VALUE = '{"value": np.array([rng.normal(cell["scale"], 0.1) for rng in block.rngs])}'
 FAILING = {
     "zero": (CELLS, "cells=grid(scale=(0.0, 1.0))", "prediction is 0"),

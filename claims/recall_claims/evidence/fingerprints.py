@@ -71,6 +71,17 @@ def uncounted(module: str, loaded: Iterable[str]) -> list[str]:
     return sorted({*own} - counted)
 
 
+def replaced(module: str, conftests: Iterable[types.ModuleType]) -> Iterator[str]:
+    """Say which functions of a claim file's code come from a conftest.py that is no part of it."""
+    counted, folders = upstream(module) | {module}, _folders(module)
+    for other in conftests:
+        file = Path(other.__file__ or "").resolve()
+        for name in sorted(counted) if file.parent not in folders else ():
+            for key, value in vars(sys.modules.get(name, types)).items():
+                if getattr(value, "__globals__", None) is vars(other):
+                    yield f"{file} replaces {name}.{key}"
+
+
 def _is_plain(function: Callable[..., Any]) -> bool:
     """Whether a function is neither a lambda nor has captured values or defaults."""
     if not isinstance(function, types.FunctionType) or "<" in function.__qualname__:

@@ -20,7 +20,7 @@ import pytest
 from rich.console import Console
 
 from recall_claims.declare.claim import Claim
-from recall_claims.evidence.fingerprints import uncounted
+from recall_claims.evidence.fingerprints import replaced, uncounted
 from recall_claims.evidence.precheck import check_text
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.papers import papers
@@ -133,7 +133,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _refuse_uncounted(config: pytest.Config, modules: Iterable[str]) -> None:
     """Refuse plugins that may change evidence but are not part of its key."""
     plugins = [p for _, p in config.pluginmanager.list_name_plugin() if isinstance(p, ModuleType)]
-    names = [p.__name__ for p in plugins if Path(p.__file__ or "").name != "conftest.py"]
+    conftests = [p for p in plugins if Path(p.__file__ or "").name == "conftest.py"]
+    names = [p.__name__ for p in plugins if p not in conftests]
+    for what in (text for module in modules for text in replaced(module, conftests)):
+        raise pytest.UsageError(f"{what}, and evidence would not say so; judge claims apart")
     for plugin in (name for module in modules for name in uncounted(module, names)):
         raise pytest.UsageError(
             f"the plugin {plugin} is developed here, so that evidence may depend on it. To count "

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from recall_reports.record import VERSION, Record
-from recall_reports.record.text import clean, cleaned
+from recall_reports.record.text import clean, cleaned, line
 
 
 class ReportError(Exception):
@@ -154,7 +154,7 @@ def _invalid(plain: Any, path: str, problem: str) -> ReportError:
     if path.startswith("claims["):
         claim = plain["claims"][int(path.removeprefix("claims[").partition("]")[0])]
         if isinstance(claim, Mapping) and "id" in claim:
-            path += f" (claim {claim['id']})"
+            path += f" (claim {line(str(claim['id']))})"
     return ReportError(
         f"invalid record: {path}: {problem}. `python -m recall_reports schema` prints the "
         "format; correct the code that made this record, or run `pytest claims/` for a new one"

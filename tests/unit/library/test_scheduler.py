@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -269,18 +270,17 @@ def test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other(
 ) -> None:
     monkeypatch.setattr(Fragile, "made", 0)
     monkeypatch.setattr(executors, "make", lambda _: Fragile())
-    engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
-    engine.expect(
-        (one.id, math.inf, math.inf, partial(begin, one, SMOKE, engine)) for one in CLAIMS
-    )
-    for one in CLAIMS:
-        work = partial(engine.run, one.id, partial(begin, one, SMOKE, engine))
-        if one is third:
-            with pytest.raises(BrokenExecutor, match=r"T\.third: a worker terminated abruptly"):
-                work()
-        else:
-            assert work().decision.verdict == "SUPPORTED"
-    engine.close()
+    with closing(Scheduler(tmp_path / "ledger.sqlite", "processes:4")) as engine:
+        engine.expect(
+            (one.id, math.inf, math.inf, partial(begin, one, SMOKE, engine)) for one in CLAIMS
+        )
+        for one in CLAIMS:
+            work = partial(engine.run, one.id, partial(begin, one, SMOKE, engine))
+            if one is third:
+                with pytest.raises(BrokenExecutor, match=r"T\.third: a worker terminated"):
+                    work()
+            else:
+                assert work().decision.verdict == "SUPPORTED"
     assert Fragile.made <= 3, "each death costs a start"
 
 
@@ -289,11 +289,10 @@ def test_an_executor_that_cannot_be_had_is_told_to_every_claim(
 ) -> None:
     refuse = Mock(side_effect=ExecutorError("nobody answers"))
     monkeypatch.setattr(executors, "make", refuse)
-    engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
-    for one in CLAIMS:
-        with pytest.raises(ExecutorError, match="nobody answers"):
-            engine.run(one.id, partial(begin, one, SMOKE, engine))
-    engine.close()
+    with closing(Scheduler(tmp_path / "ledger.sqlite", "processes:4")) as engine:
+        for one in CLAIMS:
+            with pytest.raises(ExecutorError, match="nobody answers"):
+                engine.run(one.id, partial(begin, one, SMOKE, engine))
     refuse.assert_called_once()
 
 
@@ -324,10 +323,9 @@ def test_closing_keeps_what_is_done_and_was_not_waited_for(
 ) -> None:
     executor = Recording(2)
     monkeypatch.setattr(executors, "make", lambda _: executor)
-    engine = Scheduler(tmp_path / "ledger.sqlite", "processes:2")
-    engine.expect([(second.id, math.inf, math.inf, partial(begin, second, SMOKE, engine))])
-    engine.run(first.id, partial(begin, first, SMOKE, engine))
-    engine.close()
+    with closing(Scheduler(tmp_path / "ledger.sqlite", "processes:2")) as engine:
+        engine.expect([(second.id, math.inf, math.inf, partial(begin, second, SMOKE, engine))])
+        engine.run(first.id, partial(begin, first, SMOKE, engine))
     with Ledger(tmp_path / "ledger.sqlite") as kept:
         [[count]] = kept.ask("SELECT count(*) FROM blocks WHERE claim = ?", (second.id,))
     assert count == executor.done.count(second.id) > 0, "what nobody had begun is cancelled"
