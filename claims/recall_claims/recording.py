@@ -140,6 +140,8 @@ def suite(
     modules = {claim.source.module for claim in claims if claim.source.module}
     machine, torch = f"{platform.system()} {os.uname().machine}", loaded_torch()
     hardware: dict[str, int | str] = {"cores": cores(), "machine": machine}
+    if torch:  # its figures differ in rounding between these
+        hardware["instructions"] = torch.backends.cpu.get_cpu_capability()
     if settings.device.startswith("cuda") and torch and torch.cuda.is_available():
         hardware["gpu"] = torch.cuda.get_device_name(settings.device)  # else the workers'
     return record.Record(

@@ -89,7 +89,7 @@ TWICE = written("one", ("def one", "def other")) + "\n\n@claim"
 @pytest.mark.parametrize(
     ("edits", "status", "says"),
     [
-        ([('id="tiny.one"', 'id="tiny one"')], 2, "an id is a word, a dot, and letters"),
+        ([('id="tiny.one"', 'id="tiny.one\\n::"')], 2, r"claim tiny.one\n::: an id is a word, a"),
         ([('Source("tiny"', 'Source("tyni"')], 2, "the paper 'tyni', and it is one of tiny; have"),
         (
             [("import time", "from theory.attention import signal"), ("time.sleep(0.0)", "signal")],

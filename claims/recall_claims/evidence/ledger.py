@@ -54,6 +54,9 @@ class EvidenceSet(NamedTuple):
     code: str
 
 
+COUNT = f"INSERT OR IGNORE INTO draws ({', '.join(EvidenceSet._fields)}) VALUES (?, ?, ?, ?, ?)"
+
+
 class Place(NamedTuple):
     """Number of attempts at a claim in a tier, and one attempt's place: from 1; 0 if absent."""
 
@@ -154,7 +157,7 @@ class Ledger(LedgerFile):
     def count_in(self, other: Ledger) -> None:
         """Add the attempts, confirmations and code fingerprints of another ledger."""
         for row in other.ask(f"SELECT {', '.join(EvidenceSet._fields)} FROM draws ORDER BY number"):
-            self.register(EvidenceSet(*row))
+            self.ask(COUNT, row)
         for row in other.ask("SELECT code, modules FROM codes"):
             self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row)
         told = "claim, point, key, verdict"
@@ -163,8 +166,7 @@ class Ledger(LedgerFile):
 
     def register(self, drawn: EvidenceSet) -> Place:
         """Count an attempt, unless it was counted before; return its place."""
-        names = ", ".join(EvidenceSet._fields)
-        self.ask(f"INSERT OR IGNORE INTO draws ({names}) VALUES (?, ?, ?, ?, ?)", drawn)
+        self.ask(COUNT, drawn)
         return self.place(drawn)
 
     def recall(self, drawn: EvidenceSet, others: int) -> None:

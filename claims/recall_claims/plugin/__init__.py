@@ -35,7 +35,7 @@ from recall_reports import phrases, summary, terminal
 from recall_reports.record import ClaimRow
 from recall_reports.record.files import ReportError
 from recall_reports.record.spelling import meant_in
-from recall_reports.record.text import clean, cleaned
+from recall_reports.record.text import clean, cleaned, line
 
 REPORT = "claims-report"
 LATE = (
@@ -91,7 +91,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     try:
         check_text(obj)
     except ClaimError as error:
-        raise collector.CollectError(str(error)) from error
+        raise collector.CollectError(line(str(error))) from error
     item: ClaimItem = ClaimItem.from_parent(collector, name=obj.id, claim=obj)
     return item
 
@@ -241,13 +241,13 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     """Describe the run's settings in a line."""
     state = config.stash[SESSION]
     settings = state.settings
-    line = (
+    told = (
         f"claims: tier {settings.tier}, seed {settings.seed}, device {settings.device}, "
         f"executor {state.store.executor_name}, error budget {settings.budget.probability:g}"
     )
     if not state.store.path.exists():  # attempts are counted from 1 again
-        line += f", new ledger {os.path.relpath(state.store.path, config.invocation_params.dir)}"
-    return folded(line, config.get_terminal_writer().fullwidth)
+        told += f", new ledger {os.path.relpath(state.store.path, config.invocation_params.dir)}"
+    return folded(told, config.get_terminal_writer().fullwidth)
 
 
 @pytest.hookimpl(trylast=True)
@@ -314,19 +314,19 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
     )
     record = report.whole()
     record.claims = [state.replayed(claim) for claim in record.claims]
-    for line in put_aside(record):
-        write(terminalreporter, line, yellow=True)
+    for told in put_aside(record):
+        write(terminalreporter, told, yellow=True)
     verbosity = terminalreporter.config.get_verbosity()
     terminal.print_verdicts(record, console, verbosity)
-    for line in state.edits.lines(c.id for c in record.claims if c.state == "DECIDED"):
-        write(terminalreporter, clean(line), yellow=True)
+    for told in state.edits.lines(c.id for c in record.claims if c.state == "DECIDED"):
+        write(terminalreporter, clean(told), yellow=True)
     if verbosity >= 0:
         for kind, path in report.written.items():
             terminalreporter.write_line(f"{kind}: {path}")
         none = "the record names no commit, so nobody can check it"
         without = f"{none}: {clean(report.no_commit)}" if report.no_commit else ""
-        for line in filter(None, (report.kept, without)):
-            write(terminalreporter, line)
+        for told in filter(None, (report.kept, without)):
+            write(terminalreporter, told)
     if state.hunt_error:
         write(terminalreporter, f"the hunt broke off: {clean(state.hunt_error)}", red=True)
     if report.write_error:
