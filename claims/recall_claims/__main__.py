@@ -142,7 +142,8 @@ def _check(options: argparse.Namespace) -> int:
         except ValueError:  # this machine lacks the device
             device = "cpu"
         with executors.make(executors.resolve("auto", device, nested=False)) as workers:
-            drawn = draw_again(check.evidence, workers, device, seed, until)
+            made_on = record.suite.hardware.get("instructions", "unknown")
+            drawn = draw_again(check.evidence, workers, device, seed, until, made_on)
     found = [*check.found, *drawn.wrong]
     lines = [f"{counted(check.judged)} judged again on the blocks of {options.ledger}"]
     lines += [*drawn.lines(), *(f"FOUND {where}: {what}" for where, what in found)]

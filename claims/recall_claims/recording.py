@@ -15,6 +15,7 @@ from recall_claims.declare.claim import TIERS, Claim, Control, Grids
 from recall_claims.evidence import imports, replay
 from recall_claims.evidence.executors import cores, installed, loaded_torch
 from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.simulate import instructions
 from recall_claims.judge.rules import Predict, Sample
 from recall_claims.lines import lines
 from recall_claims.model.budget import DEFAULT, Budget
@@ -140,8 +141,7 @@ def suite(
     modules = {claim.source.module for claim in claims if claim.source.module}
     machine, torch = f"{platform.system()} {os.uname().machine}", loaded_torch()
     hardware: dict[str, int | str] = {"cores": cores(), "machine": machine}
-    if torch:  # its figures differ in rounding between these
-        hardware["instructions"] = torch.backends.cpu.get_cpu_capability()
+    hardware["instructions"] = instructions()
     if settings.device.startswith("cuda") and torch and torch.cuda.is_available():
         hardware["gpu"] = torch.cuda.get_device_name(settings.device)  # else the workers'
     return record.Record(

@@ -177,6 +177,10 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
         [changed_figure],
         ["tiny.two: block 3 of scale=1.0 is not what the code gives: 'value' is off by 0.001"],
     ),
+    "a figure, on another processor": (
+        [changed_figure, 'suite/hardware/instructions = "AVX9"'],
+        ["tiny.two: block 3 of scale=1.0 is not what the code gives", ", AVX9 instructions, drawn"],
+    ),
     "blocks of another place": (
         [other_blocks],
         [f"tiny.two: block {n} of scale=1.0 is not what the code gives" for n in (0, 1)],

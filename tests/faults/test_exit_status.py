@@ -413,7 +413,7 @@ def test_an_executor_that_takes_no_block_is_one_error_and_the_run_ends_with_a_re
     monkeypatch.syspath_prepend(suite.folder)
     result = suite.run("--executor", "refusing:Refusing", status=1)
     says = "--executor refusing:Refusing takes no block: OSError: the queue is closed (refusing.py"
-    assert result.text.count(says) == 3, "with reasons, verdicts, and in pytest's summary"
+    assert result.text.count(says) in (2, 3), "with reasons and verdicts; new pytests add a summary"
     assert "no executor takes the blocks of this run" in result.text
     assert "Traceback" not in result.text
     assert suite.states() == {"tiny.one": "ERROR"}

@@ -27,8 +27,8 @@ import numpy as np
 from recall_claims.check.judging import Evidence
 from recall_claims.evidence.block import BlockResult
 from recall_claims.evidence.executors import capacity
-from recall_claims.evidence.simulate import simulate, versions
-from recall_claims.evidence.validate import difference
+from recall_claims.evidence.simulate import instructions, simulate, versions
+from recall_claims.evidence.validate import ZERO, difference
 from recall_claims.model.errors import SimulationError
 from recall_reports import phrases
 
@@ -112,13 +112,19 @@ class Drawn:
             lines.append(
                 f"{phrases.claims(len(self.elsewhere))} could not be drawn again here: {names}"
             )
-        if (self.wrong or rounded) and self.made != versions():
-            lines.append(f"made with {self.made}, drawn again with {versions()}, which may round")
+        here = f"{versions()}, {instructions()} instructions"
+        if (self.wrong or rounded) and self.made != here:
+            lines.append(f"made with {self.made}, drawn again with {here}, which may round")
         return lines
 
 
 def draw_again(
-    evidence: Mapping[str, Evidence], executor: Executor, device: str, seed: int, until: float
+    evidence: Mapping[str, Evidence],
+    executor: Executor,
+    device: str,
+    seed: int,
+    until: float,
+    made_on: object = "",
 ) -> Drawn:
     """Draw blocks in the random order of a seed, and compare them with the ledger's.
 
@@ -134,7 +140,8 @@ def draw_again(
     }
     counts = {name: len(one.blocks) for name, one in able.items() if one.blocks}
     found = Drawn(counts, sorted(evidence.keys() - able.keys()), [])
-    found.made = next((one.versions for one in evidence.values()), "")
+    made = f", {made_on} instructions"
+    found.made = next((one.versions + made for one in evidence.values()), "")
     plan, flying = iter(order(counts, seed)), dict[Future[BlockResult], Unit]()
     while True:
         while len(flying) < capacity(executor) and time() < until:
@@ -163,7 +170,7 @@ def _compare(
     if kept.keys() == again.keys() and all(np.array_equal(kept[k], again[k]) for k in kept):
         found.exact += 1
         return
-    floor = OF_IDENTITY * getattr(claim.rule, "tolerance", 0.0)
+    floor = OF_IDENTITY * getattr(claim.rule, "tolerance", ZERO / OF_IDENTITY)
     what = difference(kept, again, claim.dtype, floor)
     if what is not None:
         text = f"block {block} of {cell.id} is not what the code gives: {what}"

@@ -233,6 +233,12 @@ def _claims(module: str) -> dict[str, tuple[Claim, str]]:
     return {c.id: (c, fingerprint(c.observe)) for c in found if isinstance(c, Claim)}
 
 
+def instructions() -> str:
+    """Name the processor's instructions that torch uses; others round differently."""
+    torch = loaded_torch()
+    return str(torch.backends.cpu.get_cpu_capability()) if torch else "unknown"
+
+
 @cache
 def versions() -> str:
     """Name the library versions on which a block's last digits depend."""

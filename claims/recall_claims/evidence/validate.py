@@ -22,6 +22,10 @@ ZERO = 1e-12
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 """Share of the largest figure by which rounding may move a figure on another processor."""
 
+AMPLIFIED, OF_SPREAD = 10, 1e-4
+"""Rounding may grow so many times where its root mean square is at most this share of the standard
+deviation of the replicates: it then moves no verdict."""
+
 
 def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -> str | None:
     """Describe the fault of a block's result; None if the result is evidence.
@@ -79,6 +83,8 @@ def difference(
         return f"observables {sorted(kept)!s:.200} and {sorted(again)!s:.200}"
     for name, values in again.items():
         off, largest = float(abs(kept[name] - values).max()), float(abs(values).max())
-        if off > max(TOLERANCE[dtype] * largest, floor):
+        apart = math.hypot(*(kept[name] - values)) / math.sqrt(values.size)
+        share = AMPLIFIED if apart <= OF_SPREAD * float(values.std()) else 1
+        if off > max(share * TOLERANCE[dtype] * largest, floor):
             return f"{name!r:.80} is off by {off:.2g}, where its largest is {largest:.2g}"
     return None
