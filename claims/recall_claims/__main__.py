@@ -74,7 +74,7 @@ def _predict(options: argparse.Namespace) -> int:
 
 
 def _merge(options: argparse.Namespace) -> int:
-    from recall_claims.evidence.merging import merge
+    from recall_claims.evidence.ledger import merge
 
     count = merge(options.ledgers, options.out)
     print(f"{options.out}: {count} blocks of {len(options.ledgers)} ledgers")

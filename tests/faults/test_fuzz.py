@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
 
+from recall_claims.evidence.block import fault
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.hunt_tables import HuntTables, Probe
 from recall_claims.evidence.ledger import BlockKey, BlockResult, EvidenceSet, Ledger
-from recall_claims.evidence.validate import fault
 from recall_claims.model.errors import LedgerError
 from recall_claims.model.region import Verdict
 from recall_reports import diff, formula, html, markdown

@@ -25,10 +25,9 @@ from time import time
 import numpy as np
 
 from recall_claims.check.judging import Evidence
-from recall_claims.evidence.block import BlockResult
+from recall_claims.evidence.block import ZERO, BlockResult, difference
 from recall_claims.evidence.executors import capacity
 from recall_claims.evidence.simulate import instructions, simulate, versions
-from recall_claims.evidence.validate import ZERO, difference
 from recall_claims.model.errors import SimulationError
 from recall_reports import phrases
 

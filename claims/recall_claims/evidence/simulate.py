@@ -12,12 +12,11 @@ import scipy
 
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence import replay
-from recall_claims.evidence.block import replicate_generators
+from recall_claims.evidence.block import fault, replicate_generators
 from recall_claims.evidence.executors import installed, loaded_torch, one_thread
 from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.imports import NOTEBOOK
 from recall_claims.evidence.ledger import BlockKey, BlockResult
-from recall_claims.evidence.validate import fault
 from recall_claims.judge.methods import Array
 from recall_claims.model.cell import Block, Cell
 from recall_claims.model.errors import SimulationError, told

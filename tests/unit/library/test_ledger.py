@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recall_claims.evidence.block import FORM, pack, unpack
-from recall_claims.evidence.ledger import SPENT, BlockKey, BlockResult, EvidenceSet, Ledger
-from recall_claims.evidence.merging import merge
-from recall_claims.evidence.validate import fault
+from recall_claims.evidence.block import FORM, fault, pack, unpack
+from recall_claims.evidence.ledger import SPENT, BlockKey, BlockResult, EvidenceSet, Ledger, merge
 from recall_claims.model.errors import LedgerError, SimulationError
 
 KEY = BlockKey("claim", "reg", "a=1", 0, 0, 2, "float64", "cpu", "code", "versions")
