@@ -52,7 +52,7 @@ def measuring(
 ) -> Callable[..., rc.Claim]:
     """Return a function that declares claims with the same simulation and different statements.
 
-    The function takes a claim's id, its title, the arguments of ``relaxing`` if this declares the
+    The function takes a claim's id, its title, the arguments of ``relaxing`` if that declares the
     claim, the theorem in words, and fields of this claim. ``declare`` has the common fields;
     ``observe`` is in the file of the claims, where workers find it.
     """

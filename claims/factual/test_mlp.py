@@ -43,7 +43,7 @@ widths = partial(rungs, "width", WIDTH, 0.08)
 
 
 def facts_to(power: float) -> Callable[[rc.Cell], float]:
-    """Make a control: the width is a power of the number of facts, right at the first corner."""
+    """Make a control: width is a power law of the number of facts, right at the first corner."""
     return lambda c: WIDTH(FIRST) * (c["subjects"] * c["relations"] / 128) ** power
 
 

@@ -21,7 +21,7 @@ def derived(file: str) -> rc.Source:
 
 
 def guessed(cell: rc.Cell, block: rc.Block, estimator: str) -> Tensor:
-    """Accuracy of an estimator of the panel on gradients of training batches."""
+    """Accuracy of a named estimator on gradients of training batches."""
     seen = block.draw(gradient_channel.discrete, {name: cell[name] for name in SIZES})
     return gradient_channel.estimator_accuracy(seen, named(estimator))
 

@@ -15,7 +15,7 @@ PARTS = {"a third": 3, "a sixth": 6, "a twelfth": 12, "a twenty-fourth": 24}
 
 
 def cut_at(cell: rc.Cell, part: int) -> int:
-    """Number of tokens to store: a part of the dimension, equally many under every label."""
+    """Number of tokens to store: the dimension over `part`, rounded to as many for each label."""
     return LABELS * max(1, round(cell.number("dim") / part / LABELS))
 
 

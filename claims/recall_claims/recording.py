@@ -241,7 +241,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
 
 
 def _in_words(claim: Claim) -> dict[str, str]:
-    """Put in words the declared parts, the same in every tier, that have no other field."""
+    """Put in words the declared parts that are the same in every tier and have no other field."""
     ends = (f"{tier} {first} to {last}" for tier, (first, last) in claim.replicates.items())
     found = {"dtype": str(claim.dtype), "replicates": ", ".join(ends)}
     for field in dataclasses.fields(claim.rule):

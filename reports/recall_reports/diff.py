@@ -75,11 +75,11 @@ class Change(NamedTuple):
 def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]:
     """List all changes from `old` to `new`, lost verdicts first.
 
-    `files` changed as well. A file is listed if no figure shows its effect: it is no file of
-    claims, or nothing else changed about its claims. The list begins with conftest.py and data.
+    `files` changed as well. A file is listed if no figure shows its effect: the file has no
+    claims, or nothing else about its claims changed. The list begins with conftest.py and data.
 
     Claims that either run left out (state NOT RUN) are compared only if both runs had the same
-    tier: a claim that only the new run left out is gone.
+    tier: a claim that only the new run left out counts as gone.
     """
     before = {claim.id: claim for claim in old.claims}
     after = {claim.id: claim for claim in new.claims}

@@ -76,7 +76,7 @@ def count(claims: Iterable[ClaimRow]) -> dict[str, int]:
 
 
 def sentence(record: Record) -> str:
-    """Put the run's outcome in a sentence; add one for an early end, and for exploratory claims."""
+    """Write a sentence on the outcome, and one each on an early end and exploratory claims."""
     claims, exploratory = split(record)
     done, ahead = len(record.claims), record.suite.ahead
     sentences = [early(done, done + ahead)] if ahead else []

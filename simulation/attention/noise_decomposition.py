@@ -221,10 +221,9 @@ class NoiseDecomposition:
 
     @property
     def own_memory(self) -> torch.Tensor:
-        r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i` less F, plus the expectation of
-        :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token less its plain expectation.
-        With the trigger in the values, H also has the reading of the trigger's memory at finite
-        N.
+        r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i` less F, plus a difference: the mean
+        of :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token, less its plain mean. With
+        the trigger in the values, H also has what is read of the trigger's memory at finite N.
         """
         data, (given, average) = self.data, self.within_sample
         weights = data.informative(self.informative_memory, data.shares)

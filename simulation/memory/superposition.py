@@ -23,8 +23,8 @@ def selector(
 
     ``signs``: (..., R, d).  ``largest``: (...).
 
-    For each relation, a neuron reads each coordinate and another its negative. Unless their
-    relation is given, ``largest``, which no coordinate exceeds, keeps them at zero.
+    For each relation and coordinate, a neuron reads the coordinate and another its negative. Unless
+    the relation is given, ``largest``, which no coordinate exceeds, keeps both at zero.
 
     >>> signs, largest = torch.tensor([[1.0, -1.0], [1.0, 1.0]]), torch.tensor(9.0)
     >>> embed, gate, bias, out = selector(signs, largest)

@@ -247,7 +247,7 @@ def _power(matrix: Tensor, exponent: float) -> Tensor:
 
 
 def stable_share(weights: Tensor, rank: int) -> Tensor:
-    """Mean squared singular value over the largest, (R,): 1 if exactly ``rank`` are equal."""
+    """Mean square of ``rank`` singular values over the largest square, (R,): 1 if all are equal."""
     largest: Tensor = torch.linalg.matrix_norm(weights, 2)
     return square(weights) / (rank * largest.square())
 

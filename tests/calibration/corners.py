@@ -10,7 +10,7 @@ there is. It is out of reach without a trial if the speed of the claim's other c
 A corner is broken if theory or simulation gives no number. Strain is the distance of the worst
 estimate from the middle of its region, in half widths: above 1 the estimate is beyond an edge.
 Cheap corners come first. A file keeps the results, so that the command continues after a stop, and
-tries corners again that had less time.
+repeats corners that had less time.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Check:
         return self.claim.predict(point)
 
     def stated(self, point: rc.Cell) -> rc.Region:
-        """Convert the stated error to a region of the claim's rule, even if this is on
+        """Convert the stated error to a region of the claim's rule, even if the rule is on
         differences.
         """
         found = self.entry.region(point)

@@ -61,7 +61,7 @@ class Point:
 
     @property
     def strain(self) -> tuple[bool, float]:
-        """Estimate's distance from ``centre`` over the stated error; above 1 it is beyond."""
+        """Estimate's distance from ``centre`` over the stated error; above 1 it is outside."""
         if math.isnan(self.found.estimate):  # both sizes are on one side so far: nothing is known
             return False, 0.0
         region, off = self.found.region, self.found.estimate - self.centre

@@ -1,8 +1,8 @@
 """Each planted error in the engine makes its named test fail.
 
-An error is an edit of one function, as `ast.unparse` writes it, of text that occurs once. A pytest
-in this process runs the test on the falsified function, and the test must fail. By default only the
-first edit of a function is tried.
+An error replaces a text that occurs once in a function, as `ast.unparse` writes the function. A
+pytest in this process runs the test on the falsified function, and the test must fail. By default
+only the first edit of a function is tried.
 """
 
 from __future__ import annotations

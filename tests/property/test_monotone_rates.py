@@ -1,5 +1,5 @@
-"""Rates cross their target once, as rules of critical values assume: by a formula or by
-evidence.
+"""Rates cross their target once, as rules of critical values assume: a formula or evidence
+shows this.
 """
 
 import fnmatch

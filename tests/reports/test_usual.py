@@ -32,7 +32,7 @@ def coins(rng: np.random.Generator, chance: float, count: int) -> Array:
 
 
 def chances(rng: np.random.Generator, chance: float, count: int) -> Array:
-    """Probabilities of this mean, with a quarter of the variance of coins."""
+    """Random probabilities with mean `chance` and a quarter of a coin's variance."""
     return rng.beta(3 * chance, 3 * (1 - chance), count)
 
 

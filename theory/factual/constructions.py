@@ -235,8 +235,8 @@ def mlp_width(
     r"""Hidden units at which the MLP, with ideal inputs, recalls every fact with probability 1/2.
 
     $n$ and $n'$ are binomial, $c$ is a coordinate of the sphere. Finite size: within {error} for
-    $d\ge16$ and 50 hidden units or more where attention has focus, d of at least 1.4
-    `selective_dim`. Otherwise inputs are not ideal (the result is too small at (8, 10, 5; d = 25)).
+    $d\ge16$ and 50 hidden units or more where attention has focus (d is at least 1.4
+    `selective_dim`). Otherwise inputs are not ideal: the result is too small at (8, 10, 5; d = 25).
     With fewer units the noise is far from Gaussian, and the result is up to 15% too high.
 
     ``same_answer``: facts with the same answer disturb each other; False drops their noise.

@@ -14,7 +14,7 @@ constant, and $w_z = w_0\cosh\lambda_zt$ with $\lambda_z = |G_z|$ (start with eq
 
 **Product dictionary.** Let $a^*(s,r) = (r, k(s))$ and let each $k$ have $S/D$ subjects. By symmetry
 noise and EOS never move, $V_r \propto 1\{r'=r\}-1/R$, $V_s \propto 1\{k'=k(s)\}-1/D$, and the loss
-is exactly $L = \log(1+(R-1)e^{-q_R}) + \log(1+(D-1)e^{-q_S})$. With $b = w_0^2$, minus the squared
+is exactly $L = \log(1+(R-1)e^{-q_R}) + \log(1+(D-1)e^{-q_S})$. With $b = w_0^2$ minus the squared
 norm of the deviation of $V_z(0)$ from its mean,
 
 $$ \dot q = \frac{2\lambda K\sqrt{q^2+b^2/4c}}{K-1+e^q}, \quad q(0)=0; \qquad
@@ -312,8 +312,8 @@ def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
 def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float) -> float:
     """Step of gradient descent at which half of a stage's loss is gone.
 
-    Exact for the early growth, which takes most of the time. Saturation has another delay: the
-    error is less than a tenth of the delay.
+    Exact for the early growth, which takes most of the time. Saturation is delayed differently,
+    which makes an error below a tenth of the delay.
 
     Raises ValueError: the scale is not in (0, 0.1].
     """

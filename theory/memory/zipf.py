@@ -181,7 +181,7 @@ def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> flo
 
     All ``labels`` outputs compete, including outputs of tokens that are not stored.
 
-    Stated error: {error} of it.
+    Stated error: {error} of the result.
 
     Raises:
         ValueError: as in `cutoff_error`, or fewer labels than stored tokens.

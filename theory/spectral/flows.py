@@ -103,7 +103,7 @@ PATHS = FACTS.searched(
 
 
 def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> float:
-    """Approximate time at which both errors are small; 0 for sizes without such embeddings.
+    """Approximate time at which both errors are small; 0 where sizes allow no such embeddings.
 
     For a start of 0.01; within 2%, or 7% under spectral flow. It does not use the formulas below:
     regimes take this time as a limit up to which the formulas are tested. A flow shorter than its
@@ -285,7 +285,7 @@ def log_odds(
 def learning_time(
     facts: Facts, part: Part, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO"
 ) -> float:
-    r"""Time at which the probability of a wrong subject, or relation, has fallen to an error.
+    r"""Time at which the probability of a wrong subject, or relation, has fallen to a given error.
 
     Gradient flow in closed form, to 1e-5 of the time,
     $$ T_S \simeq \frac{\kappa_S}2\left[\log\frac x{x_0} + \frac{\mathrm{Ei}(x)-

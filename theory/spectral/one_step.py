@@ -199,7 +199,7 @@ def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None =
     `recalled_gradient`.
 
     Raises:
-        ValueError: as above.
+        ValueError: as in `recalled_gradient`.
     """
     law = Items.of(dim, items, exponent, batch)
     w, number = law.pooled()
@@ -251,7 +251,7 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
     It is right within 2% from dim = 24 on.
 
     Raises:
-        ValueError: as above.
+        ValueError: as in `recalled_gradient`.
     """
     found = Items.of(dim, items, exponent)
     w, number = found.pooled()
@@ -332,7 +332,7 @@ def critical_batch(dim: int, items: int, exponent: float) -> float:
     """Batch size at which a spectral step recalls half as many items as on the population.
 
     Raises:
-        ValueError: as above.
+        ValueError: as in `recalled_gradient`.
     """
     half = recalled_spectral(dim, items, exponent) / 2
     return crossing.integer_root(

@@ -143,7 +143,7 @@ class Memory:
     def of(
         cls, steps: Sequence[Nodes], w: Array, both: Sequence[Sequence[Array]], dim: int
     ) -> "Memory":
-        """Make a sum. Items have weight ``w`` or 0; ``both[s][t]`` items have ``w`` in s and t."""
+        """Make a sum: ``both[s][t]`` items have weight ``w`` in steps s and t; the rest have 0."""
         noise, echo = [], []
         for one, row in zip(steps, both, strict=True):
             x = np.multiply.outer(one.m, w)

@@ -62,7 +62,7 @@ def package(module: str) -> str:
 def upstream(module: str) -> frozenset[str]:
     """Return the modules developed here that a module imports, directly or not.
 
-    Imports within this library count only for its own modules: it imports no others.
+    The search ends at this library, which imports no others, unless it begins there.
     """
     inside = in_library(module)
     return _reach(module, lambda name: not inside and in_library(name))

@@ -89,7 +89,7 @@ class Prepared:
     def of(
         cls, claim: Claim, tier: str, named: str | None = None, *, checked: bool = False
     ) -> Self:
-        """Prepare a claim, which draws from its registration's stream or the one `named`.
+        """Prepare a claim that draws from the stream `named`, or else its registration's.
 
         Raises:
             ClaimError: the claim is `checked`, and written wrongly in the tier.
@@ -159,7 +159,7 @@ class Round:
 
     @property
     def observables(self) -> tuple[str, ...] | None:
-        """Observables that a block must have, known from the first look; before it None."""
+        """Observables that a block must have; None before the first look."""
         evidence = self.look.evidence
         return tuple(evidence[0].observations) if evidence else None
 

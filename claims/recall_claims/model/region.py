@@ -60,9 +60,10 @@ class Region:
     def distance(self, low: float, high: float) -> float:
         """Return how far `low` is below the region or `high` above it; negative if neither is.
 
-        The unit is the region's width, or 1 if the region has one edge. Pass an interval's lower
-        and upper end to see how far it reaches out of the region, its upper and lower end to see
-        how far it misses the region. Minus infinity if both numbers are NaN.
+        The unit is the region's width, or 1 if the region has one edge. With an interval's lower
+        end as `low` and upper end as `high`, this is how far the interval reaches out of the
+        region. With the ends exchanged, this is how far the interval misses the region. Minus
+        infinity if both numbers are NaN.
 
         >>> Region(0, 2).distance(1, 3), Region(0, 2).distance(3, 1)
         (0.5, -0.5)

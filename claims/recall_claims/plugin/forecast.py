@@ -98,7 +98,7 @@ class Forecast:
         return self._total(claim.id, {cell: size * count for cell, count in blocks.items()})
 
     def at_hand(self, claim: str, registration: str, code: str | None = None) -> dict[str, int]:
-        """Count the ledger's blocks of each cell for this run, made by `code`, or any if None."""
+        """Count each cell's blocks in the ledger for this run, made by `code` (by any if None)."""
         ledger, seed = self.costs.ledger(), self.settings.seed
         if ledger is None:
             return {}

@@ -30,7 +30,7 @@ def test_centred_residuals_do_not_see_a_trigger_in_linear_values(samples: int) -
 
 
 def test_coefficient_of_rows_is_an_average_over_tokens() -> None:
-    """It is the variance of the mean of z A z over tokens, A = W^T W / m, and not of one token."""
+    """The variance is taken of the mean of z A z over tokens, A = W^T W / m, not of one token."""
     problem = CENTRED.replace(vocab_size=2**20, samples=2**40, activation="identity", width=8)
     dim, width = problem.dim, problem.width
     rng = np.random.default_rng(3)

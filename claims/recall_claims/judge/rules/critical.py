@@ -249,7 +249,7 @@ class CriticalExponents(_LadderRule, ExponentRule):
 
 
 def _exponent_bounds(ladders: Sequence[Ladder], weights: Array, level: float) -> Interval:
-    """Bound a weighted sum of log critical values; the series share the level."""
+    """Bound a weighted sum of log critical values; their series share the level."""
     brackets = [ladder.bracket(level / len(ladders)) for ladder in ladders]
     used = np.abs(weights) > 1e-12  # 0 times an open end's infinite logarithm is NaN
     with np.errstate(divide="ignore"):

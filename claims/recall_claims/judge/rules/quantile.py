@@ -44,7 +44,7 @@ class OrderStatistics(Method):
 
 @cache
 def _too_few(count: int, rate: float, alpha: float) -> int:
-    """Find the most ones among `count` values that still show a rate below `rate`; else -1."""
+    """Find the largest number of ones in `count` values that shows a rate below `rate`, or -1."""
 
     def open_still(ones: int) -> bool:
         counts = np.array([ones, count - ones], dtype=float)
