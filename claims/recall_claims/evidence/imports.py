@@ -80,7 +80,7 @@ def _reach(module: str, ends: Callable[[str], bool]) -> frozenset[str]:
 
 @cache
 def _imports(module: str) -> frozenset[str]:
-    """Return the modules developed here that a module names in imports, and its packages."""
+    """Return the modules developed here that a module imports by name, and its own packages."""
     names = imported_names(ast.walk(parsed(module)), package(module)) | _with_parents(module)
     return frozenset(filter(source, names))
 
