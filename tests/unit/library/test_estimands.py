@@ -101,7 +101,7 @@ def far_from(law: Callable[[Any], Any], values: Array) -> float:
 
 
 def test_laws_are_compared_at_values_and_just_below_them() -> None:
-    """By hand: the prediction has 0.9 at one half, and 0.1 at 1."""
+    """The predicted law has mass 0.9 at one half and 0.1 at 1; distances are worked out by hand."""
 
     def law(x: Array) -> Array:
         return np.select([x < 0.5, x < 1], [0.0, 0.9], 1.0)
