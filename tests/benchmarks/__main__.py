@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
-from tests.benchmarks import host, hunts, speed
+from tests.benchmarks import hunts, speed
 from tests.mutation.planted import PLANTED
 
 PARTS: Mapping[str, Callable[[argparse.Namespace], Iterable[speed.Row | hunts.Hunt]]] = {
@@ -14,8 +14,6 @@ PARTS: Mapping[str, Callable[[argparse.Namespace], Iterable[speed.Row | hunts.Hu
     "recall": lambda given: speed.recall(given.device),
     "training": lambda given: speed.training(given.device),
     "language-model": lambda given: speed.language_model(given.device),
-    "look": lambda _: host.look(before=1.05),
-    "host": lambda _: host.host(before=37_295.0),
     "hunt": lambda given: hunts.rows(given.planted, given.true, given.minutes),
 }
 """Parts of the benchmark, by name; without one, the first three are run."""

@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 
 from recall_claims.evidence.replay import Figures
-from tests.benchmarks import __main__, host, hunts, kit, roof, speed
+from tests.benchmarks import __main__, hunts, kit, speed
 from tests.every_claim import imported
 
 TINY = (64, 128, 4, 8)
@@ -23,28 +22,10 @@ def test_rows_at_tiny_sizes() -> None:
     assert len([*speed.training("cpu", models=2, batch=8)]) == 1
 
 
-def test_rows_of_the_host() -> None:
-    rows = [*host.look(1e9, calls=1), *host.host(1e9, ["A.trigger-signal"])]
-    assert [row.kept for row in rows] == [True, True]
-    assert rows[1].case == "host, 1 claims made ready"
-
-
 def test_recall_notices_a_wrong_label(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speed, "tiled", lambda u, memory, values: speed.dense(u, memory, u))
     with pytest.raises(AssertionError, match="differ"):
         next(speed.recall("cpu", ((64, 8),)))
-
-
-def test_bytes_and_operations_are_those_of_each_kernel() -> None:
-    a, b = torch.ones(2, 3), torch.ones(3, 5)
-    with roof.Traffic() as traffic:
-        (a @ b).view(10)
-    assert (traffic.bytes, traffic.operations) == (4 * (6 + 15 + 10), 2 * 2 * 3 * 5)
-    with roof.Traffic() as traffic:
-        b.index_select(0, torch.tensor([1]))
-    assert traffic.bytes == 4 * (5 + 10)
-    one = roof.Roof(bytes=100.0, operations=30.0)
-    assert (one.rate(1000.0, 600.0), one.rate(1000.0, 60.0)) == (10.0, 2.0)
 
 
 def test_the_kit_goes_on_where_it_was_cut_off(
