@@ -37,7 +37,7 @@ def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
     "At small eta and large gamma the three steps give the labels of the limit",
     source=REPORTED,
     predict=lambda _: 0.0,  # in the limit no label differs
-    latex=r"\mathbf{P}(\hat{k}_{\eta,\gamma} \neq \hat{k}_{0,\infty}) \leq 0.02",
+    latex=r"\mathbf{P}(\hat k{}_{\eta,\gamma} \neq \hat k{}_{0,\infty}) \leq 0.02",
     regime=early_phase.LIMIT.searched(
         "on the grid accuracy is 0.1 to 0.6 and localisation 0.9 to 0.99, so that recall and "
         "attention could both be upset",
@@ -72,8 +72,8 @@ def early_phase_limit(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "A.early-phase-path",
     "Labels approach the limit's as eta falls and gamma rises",
     source=REPORTED,
-    latex=r"\mathbf{P}(\hat{k}_{\eta/10,100\gamma} \neq \hat{k}_{0,\infty}) < "
-    r"\mathbf{P}(\hat{k}_{\eta,\gamma} \neq \hat{k}_{0,\infty})",
+    latex=r"\mathbf{P}(\hat k{}_{\eta/10,100\gamma} \neq \hat k{}_{0,\infty}) < "
+    r"\mathbf{P}(\hat k{}_{\eta,\gamma} \neq \hat k{}_{0,\infty})",
     regime="eta at a tenth of its unit and gamma eta at ten times its own, where labels still "
     "differ visibly from the limit",
     cells={"smoke": WEAK[1:2], "standard": WEAK},

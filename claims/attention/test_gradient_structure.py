@@ -40,8 +40,8 @@ NO_CENTRING = rc.reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
     "A.value-gradient",
     "The first value gradient is a sum of centred labels times mean values",
     source=rc.Source("A", "A6", "A7", provenance="reported", reference=FILE),
-    latex=r"\nabla_V \mathcal{L} = -\frac{1}{N} \sum_i U \left(e_{k_i} - \tfrac{1}{V} 1\right)"
-    r"\bar{h}_i^\top",
+    latex=r"\nabla_V\,\mathrm{loss} = -\frac{1}{N} \sum_i U \left(e_{k_i} - \tfrac{1}{V} 1\right)"
+    r"\bar h_i^\top",
     regime=replace(ANY, text=f"an identity at initialisation: {ANY.text}"),
     why="float64 rounding of sums of at most 10^5 terms, relative to the gradient",
     controls=(
@@ -74,7 +74,7 @@ def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "A.attention-step",
     "The attention step couples every pair of samples through the labels' overlaps",
     source=rc.Source("A", "A6", "A7", provenance="derived", reference=FILE),
-    latex=r"w = \frac{1}{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar{h}_{i'},\quad "
+    latex=r"w = \frac{1}{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar h_{i'},\quad "
     r"g_{ii'} = \delta_i^\top U^\top U \delta_{i'}",
     regime=replace(ANY, text=f"an identity to first order in eta at initialisation: {ANY.text}"),
     why="float64 rounding of sums of at most 10^5 terms, relative to the step",

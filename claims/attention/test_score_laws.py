@@ -28,7 +28,7 @@ def normal(cell: rc.Cell, wider: float = 1.0, shift: float = 0.0) -> Callable[[f
     "Token scores are normal, with the variance of the nine noise terms together",
     source=rc.Source("A", "A9", provenance="derived", reference="theory/attention/noise.py"),
     predict=normal,
-    latex=r"\theta_v-\bar\theta\sim N(0,\mathrm{Var}_v\theta_v)",
+    latex=r"\theta_v-\bar\theta\sim \mathrm{Normal}(0,\mathrm{Var}_v\theta_v)",
     regime="V = 64, L = 8 with d = 32 and L = 16 with d = 16; longer sequences have heavier tails",
     cells={"smoke": SIZES[:1], "standard": SIZES},
     rule=rc.Law(0.05),

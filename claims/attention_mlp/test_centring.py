@@ -79,8 +79,8 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
 @centring_claim(
     "A.centring-critical-samples",
     "Centred residuals need two to four times fewer samples to localise long sequences",
-    latex=r"\frac{N_c}{V}\approx\kappa\frac{L}{d^{3/2}}\sqrt{1+\alpha\frac{L^2}V+\frac dm(\cdot)},"
-    r"\qquad\alpha\approx0\ \text{in place of}\ \chi^2/b_1^4\ge1",
+    latex=r"\frac{N_c}{V}\approx\kappa\frac{L}{d^{3/2}}\sqrt{1+a\frac{L^2}V+\frac dm(\cdot)},"
+    r"\qquad a\approx0\ \text{instead of}\ \chi^2/b_1^4\ge1",
     predict=centred_critical,
     regime=noise.LAYER.searched(
         "L > sqrt(V), where plain residuals are limited by the mean bias A; V >= 4 d, m >= 4 d",

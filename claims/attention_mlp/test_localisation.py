@@ -166,8 +166,9 @@ mlp_finite_width = noise_claim(
     "A narrow layer adds gradient noise of its own, even for odd activations: MC and MB",
     """The kernel of m random neurons differs from its mean for every pair of samples; this adds
     gradient noise proportional to 1/m, which dominates where m is far below d.""",
-    latex=r"M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}+\frac{Vt_2E\phi^2\phi'^2}{mN}"
-    r"\right],\qquad M_B = \frac{L^4t_2t_3}{VmN^2}(qq'+\psi^2)",
+    latex=r"M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2E\phi^2E\phi'^2}{m}"
+    r"+\frac{Vt_2E\phi^2\phi'^2}{mN}\right],\quad "
+    r"M_B = \frac{L^4t_2t_3}{VmN^2}(E\phi^2E\phi'^2+\psi^2)",
     predict=score_variance,
     regime=noise.LAYER.searched(
         "m >= 4, d >= 48, L >= 16, V >= 8 d, N >= V/2; odd activations have no bias M0 at "

@@ -47,7 +47,7 @@ RELATIONS = ((4, 32), (8, 16))
     "B.additive-subject-code",
     "A subject's code exists from d = R delta_0(D) on",
     predict=SUBJECT_DIM,
-    latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(g,\{x: x_1\ge x_j\})",
+    latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(z,\{v: v_1\ge v_j\})",
     regime=additive_heads.SUBJECTS.searched(
         "on the grid 40 and more, where the statistical dimension is sharp",
     ),

@@ -131,7 +131,7 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     "B.attention-length",
     "At a large softmax scale the prompt's length changes hardly any answer",
     source=SOURCE,
-    latex=r"P(\text{right at }T=512\ne\text{right at }T=8) \le 0.03",
+    latex=r"P(\text{right at length }512\ne\text{right at length }8) \le 0.03",
     regime="""beta = 100, where T exp(-beta (1 - tau)) < 2e-4; d at 60% of the threshold, where an
         eighth of the facts fail.""",
     cells=lambda: rc.ladder(shapes((8, 8, 16)), "dim", DIM, (0.6,), to=round),

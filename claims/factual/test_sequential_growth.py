@@ -21,7 +21,7 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
 @growth_claim(
     "B.flow-conservation",
     "Each token conserves its square attention less the square norm of its values",
-    latex=r"\frac{d}{dt}\left(w_z^2-|V_z|^2\right) = 0",
+    latex=r"\frac{\mathrm{d}}{\mathrm{d}t}\left(w_z^2-|V_z|^2\right) = 0",
     regime=theory.RANDOM.searched(
         "the whole flow, from a random start of order 0.1 until the facts are learned; random "
         "dictionaries, so that noise and EOS move too",

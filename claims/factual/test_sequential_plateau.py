@@ -64,7 +64,7 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
 @plateau_claim(
     "B.flow-plateau-random",
     "With random dictionaries the plateau is the entropy of the answer given the relation",
-    latex=r"L_{plateau} = \frac1R\sum_rH(p(\cdot|r))",
+    latex=r"L_{plateau} = \frac1R\sum_r\mathrm{entropy}(p(\cdot|r))",
     regime="random dictionaries; relations at least four times as fast as subjects",
     cells={"smoke": UNEVEN[:1], "standard": UNEVEN},
     replicates=(10, 160),
@@ -106,7 +106,7 @@ THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
 @plateau_claim(
     "B.flow-hallucination",
     "On the plateau the model answers from the relation alone",
-    latex=r"\frac1{SR}\sum_{s,r}\left|\hat p(\cdot|s,r)-p(\cdot|r)\right|_{TV}\approx 0",
+    latex=r"\frac1{SR}\sum_{s,r}\left|\hat p(\cdot|s,r)-p(\cdot|r)\right|_{\mathrm{TV}}\approx 0",
     regime=theory.BETWEEN.searched("on the grid the geometric mean of the half times"),
     cells={"smoke": between(THREE[1:2]), "standard": between(THREE)},
     rule=rc.OneSided(upper=0.03, method=rc.Deterministic()),

@@ -90,7 +90,7 @@ OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plate
     "The relation leaves the predicted share of log D open, within 3%",
     source=rc.Source("B", "B3", "B6", provenance="derived", reference=REFERENCE),
     predict=lambda cell: OPEN_ENTROPY(cell) / math.log(cell["answers"]),
-    latex=r"\frac{E\,H(p(\cdot|r))}{\log D} \approx 1-\frac{D-1}{2S\log D}",
+    latex=r"\frac{E\,\mathrm{entropy}(p(\cdot|r))}{\log D} \approx 1-\frac{D-1}{2S\log D}",
     regime=sequential_learning.ANY.searched(
         "exact for any sizes",
     ),

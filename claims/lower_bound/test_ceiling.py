@@ -97,7 +97,8 @@ HALF_ACCURACY = critical_rungs(
     "A.ceiling-factor",
     "The best estimator needs 2 to 3.3 times the information of the ceiling",
     source=common.SOURCE,
-    latex=r"\sqrt{2}\le d_{1/2}\Big/\sqrt{\frac{2I_{1/2}}{\log(1+\rho)}}\le\sqrt{3.3}",
+    latex=r"\sqrt{2}\le d_{1/2}\Big/\sqrt{\frac{2I_{1/2}}{\log(1+\frac{N+V}{(L-1)(V-1)})}}"
+    r"\le\sqrt{3.3}",
     predict=ALLOWED,
     regime="Noise and interference in turn the larger. The best of the panel at half accuracy is "
     "interference cancellation with a one-to-one guess.",

@@ -281,7 +281,7 @@ relu_floor = share_right(
     """The overlaps of ReLU features are, but for their constant and linear parts, nearly quadratic
     in the inputs; a layer wider than the d^2/1.53 that such functions can use stays at the accuracy
     of infinite width.""",
-    latex=r"T^2 \to T_\infty^2 = \mathrm{Var}\,k \approx\frac{2}{(\pi-2)^2d^2}",
+    latex=r"T^2 \to T_\infty^2 = \mathrm{Var}\,\kappa \approx\frac{2}{(\pi-2)^2d^2}",
     predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.RELU.searched(
         "on the grid the quadratic part is 6 to 11 times the neurons' share of the interference"
@@ -310,7 +310,7 @@ relu_floor = share_right(
     "B.relu-memory-projection",
     "Plain ReLU features make no memory",
     source=rc.Source("B", "B2", provenance="derived", reference="theory/memory/mlp.py"),
-    latex=r"k_{\mathrm{relu}}(t) = \frac1\pi + \frac t2 + \frac{t^2}{2\pi} + \dots",
+    latex=r"\kappa(\rho) = \frac1\pi + \frac\rho2 + \frac{\rho^2}{2\pi} + \dots",
     regime="sizes at which the projected features recall nearly everything",
     cells={
         "smoke": rc.grid(associations=128, dim=32, width=256),

@@ -4,14 +4,14 @@ A fresh sequence gets its label if its informative token is found and then recal
 happen almost independently: accuracy = localisation x recall. They are coupled because attention
 also misses some informative tokens in training, and other tokens are stored instead. The attention
 finds a training sequence's token as often as a fresh sequence's. The probability differs from
-replicate to replicate (by the realised signal-to-noise ratio $s$) and from token to token (by the
+replicate to replicate (by the realised signal-to-noise ratio SNR) and from token to token (by the
 token's own score $t$):
 
-$$ P(s, t) = F_D(t + s)^{L_{eff}} . $$
+$$ P(\mathrm{SNR}, t) = F_D(t + \mathrm{SNR})^{L_{eff}} . $$
 
 The memory holds token $t$ with the weight of the samples that found it, $n \sim \mathrm{Bin}(N,
-P(s,t)/V)$. The mean and the mean square of $P(s, \cdot)$ over tokens set the variance of the
-interference. Orthonormal embeddings raise ValueError.
+P(\mathrm{SNR},t)/V)$. The mean and the mean square of $P(\mathrm{SNR}, \cdot)$ over tokens set the
+variance of the interference. Orthonormal embeddings raise ValueError.
 """
 
 import numpy as np
@@ -57,8 +57,9 @@ def _given_localisation(problem: Problem, found: Array, weights: Array) -> float
 
 
 @prediction(
-    latex=r"\mathrm{Acc} = E_{s}E_{t}\left[P(s,t)\,\mathrm{Recall}(n, P(s,\cdot))\right],"
-    r"\quad n\sim\mathrm{Bin}(N,P(s,t)/V)",
+    latex=r"\mathrm{Acc} = E_{\mathrm{SNR}}E_{t}\left[P(\mathrm{SNR},t)\,"
+    r"\mathrm{Recall}(n, P(\mathrm{SNR},\cdot))\right],"
+    r"\quad n\sim\mathrm{Bin}(N,P(\mathrm{SNR},t)/V)",
     source=_SOURCE,
     error=0.04,
     regime=REGIME,

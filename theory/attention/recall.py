@@ -247,9 +247,9 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
 
 
 @prediction(
-    latex=r"\mathrm{Acc} = E_{n,r,t}\left[E_mF_D\left(\frac{s_n+\xi-(m/\lambda-1)\kappa_0}"
-    r"{\sqrt{|y|^2/d+(m/\lambda)^2T^2}}\right)\right]^{V-1},\quad \xi = \sqrt{rB^2(V-1)/d}\,t,"
-    r"\quad |y|^2 = rB^2(V-2)+s_n^2+2s_n\xi",
+    latex=r"\mathrm{Acc} = E_{n,x,t}\left[E_{n'}F_D\left(\frac{s_n+\xi-(n'/\lambda-1)\kappa_0}"
+    r"{\sqrt{|y|^2/d+(n'/\lambda)^2T^2}}\right)\right]^{V-1},\quad \xi = \sqrt{xB^2(V-1)/d}\,t,"
+    r"\quad |y|^2 = xB^2(V-2)+s_n^2+2s_n\xi",
     source=_SOURCE,
     error=(
         (0.015, "", _plain),
@@ -261,8 +261,8 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
     r"""Recall accuracy, averaged over tokens, data and embeddings.
 
     Refines `recall_accuracy_gaussian`: all competitors of a token share one $|y_v|^2$, which
-    fluctuates ($r$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and
-    contains the token's own score. A competitor has a count $m$ of its own. $F_D$ replaces $\Phi$;
+    fluctuates ($x$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and
+    contains the token's own score. A competitor has its own count $n'$. $F_D$ replaces $\Phi$;
     it is the law of $\sqrt D$ times a coordinate of a uniform unit vector. The competitors' scores
     have covariance $B^2G^2$, $G = UU^\top$, whose rows correlate as $D$ random directions do,
 
@@ -293,9 +293,9 @@ def given_count(
 
 
 @prediction(
-    latex=r"d_{1/2} = \frac{B+\sqrt{B^2+4A(1+\tau)V(1+1/\lambda)}}{2A},\quad "
-    r"A = \frac{1}{\beta^2}-\frac{\tau}{\lambda},\quad "
-    r"B = 1+(1+\tau)\left(1+\frac1\lambda\right)+\frac{\tau V}{\lambda}",
+    latex=r"d_{1/2} = \frac{b+\sqrt{b^2+4a(1+\tau)V(1+1/\lambda)}}{2a},\quad "
+    r"a = \frac{1}{\beta_V^2}-\frac{\tau}{\lambda},\quad "
+    r"b = 1+(1+\tau)\left(1+\frac1\lambda\right)+\frac{\tau V}{\lambda}",
     source=_SOURCE,
     error=(
         ("5%", "for V >= 256", lambda cell: cell["vocab_size"] >= 256),
@@ -306,15 +306,15 @@ def given_count(
 def half_dim(problem: Problem) -> float:
     r"""Dimension at which half of the tokens are recalled, in closed form; infinite if none.
 
-    The median signal equals the median $\beta\sigma_B$ of the largest of $V-1$ competitors,
+    The median signal equals the median $\beta_V\sigma_B$ of the largest of $V-1$ competitors,
     $\Phi(\beta_0)^{V-1} = 1/2$. The median of a skewed count is below its mean, by the fraction
-    $\delta = \frac{a^3}{6\lambda(a^2+\lambda/\beta_0^2)}$ of the signal ($a = 1 + \tau$), which
-    enters as $\beta = \beta_0/(1-\delta)$; without it the formula is 12% low at $\lambda = 2$.
-    With $\tau = 0$ and $\lambda\to\infty$ it is $\beta^2+\sqrt{\beta^4+\beta^2V}$. The
+    $\delta = \frac{c^3}{6\lambda(c^2+\lambda/\beta_0^2)}$ of the signal ($c = 1 + \tau$), which
+    enters as $\beta_V = \beta_0/(1-\delta)$; without it the formula is 12% low at $\lambda = 2$.
+    With $\tau = 0$ and $\lambda\to\infty$ it is $\beta_V^2+\sqrt{\beta_V^4+\beta_V^2V}$. The
     problem's own ``dim`` plays no part.
 
     Finite size: competitors' scores are correlated, which lowers the true value by about
-    $\beta^2/d$, 2% at V = 1024. Stated error: {error}. With the trigger in
+    $\beta_V^2/d$, 2% at V = 1024. Stated error: {error}. With the trigger in
     the values the formula holds where the threshold is below V (2% at V = 256, load 64), and is 30%
     low above it.
     """

@@ -72,7 +72,7 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
 @prediction(
     latex=r"P(N_c) = \frac12,\qquad N_c \simeq V\frac{\kappa}{b_1^2}\frac{L}{d^{3/2}}"
     r"\sqrt{b_1^4+b_0^2b_2^2+\beta^2\frac Ld+\chi^2\frac{L^2}{V}"
-    r"+\frac dm\left[L^2\psi^2+Lqq'\left(1+\frac Ld\right)\right]}\quad(\tau=0)",
+    r"+\frac dm\left[L^2\psi^2+L\,E\phi^2\,E\phi'^2\left(1+\frac Ld\right)\right]}\quad(\tau=0)",
     source=_SOURCE,
     error="15%",
     regime=CRITICAL,

@@ -226,7 +226,7 @@ def weight_mean_bias(problem: MlpProblem) -> float:
 
 @_layer_term(
     "MC",
-    latex=r"\frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}"
+    latex=r"\frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2E\phi^2\,E\phi'^2}{m}"
     r"+\frac{Vt_2E\phi^2\phi'^2}{mN}\right]",
     like="C",
 )

@@ -29,7 +29,7 @@ def localisation_width(problem: MlpProblem) -> float:
 
     The layer's part of the noise falls like 1/m, so for $V, N\gg d$
 
-    $$ m_{loc}\simeq\frac dR\Big[L^2\psi^2+Lqq'\Big(1+\frac Ld\Big)\Big],\qquad
+    $$ m_{loc}\simeq\frac dR\Big[L^2\psi^2+L\,E\phi^2\,E\phi'^2\Big(1+\frac Ld\Big)\Big],\qquad
        R = \frac{\lambda^2b_1^4d^3}{\kappa^2L^2}-b_1^4-b_0^2b_2^2-\beta^2\frac Ld
        -\chi^2\frac{L^2}V . $$
 

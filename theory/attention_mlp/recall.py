@@ -200,9 +200,9 @@ def _trigger_terms(activation: str) -> tuple[float, float, float]:
 
 
 @prediction(
-    latex=r"\mathrm{Acc} = E_{n,g,r,t}\left[E_{n'}F_D(\cdot)\right]^{V-1},\quad "
-    r"s = \frac n\lambda qg - \kappa_0,\quad B^2 = \left(1+\frac1\lambda\right)"
-    r"\left[\left(1-\frac1m\right)K_d+g\frac{q\tau_\phi^2}{m}\right]+\frac{\kappa_0^2}{\lambda}",
+    latex=r"\mathrm{Acc} = E_{n,z,x,t}\left[E_{n'}F_D(\cdot)\right]^{V-1},\quad "
+    r"s = \frac n\lambda qz - \kappa_0,\quad B^2 = \left(1+\frac1\lambda\right)"
+    r"\left[\left(1-\frac1m\right)K_d+z\frac{q\tau_\phi^2}{m}\right]+\frac{\kappa_0^2}{\lambda}",
     source=_SOURCE,
     error=(
         (0.03, "for activations with a slope", lambda cell: cell["activation"] != "he2"),
@@ -214,9 +214,9 @@ def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float
     r"""Recall accuracy through the layer, averaged over tokens, data, embeddings and weights.
 
     The formula is `recall_accuracy` of the model without the layer, with the kernel above. A finite
-    layer also gives each token a power $g = f_v^\top f_v/q$ of its own, gamma-distributed with mean
-    1 and variance $\mathrm{Var}(\phi^2)/(mq^2)$, which scales its signal and its sampling noise
-    alike.
+    layer also gives each token its own power $z = f_v^\top f_v/q$, which is gamma-distributed with
+    mean 1 and variance $\mathrm{Var}(\phi^2)/(mq^2)$. The power scales the token's signal and
+    sampling noise alike.
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
 

@@ -6,15 +6,16 @@ token. If $y_r$ separates the relation's answers, two conditions are necessary:
 - *Subjects.* Within each block the code $y_s$ must prefer the right answer: $R$ answers, each
   against $D-1$ rivals. With Gaussian embeddings the logits $Uy$ of a free $y\in\mathbb R^d$ are a
   uniformly random $d$-dimensional subspace of $\mathbb R^{RD}$; it meets the cone $C^R$,
-  $C = \{x\in\mathbb R^D: x_1\ge x_j\}$, from $d = R\,\delta_0(D)$ on,
+  $C = \{v\in\mathbb R^D: v_1\ge v_j\}$, from $d = R\,\delta_0(D)$ on,
 
-  $$ \delta_0(D) = E\,\mathrm{dist}^2(g, C) = D - \delta(C) \sim 2\ln D , $$
+  $$ \delta_0(D) = E\,\mathrm{dist}^2(z, C) = D - \delta(C) \sim 2\ln D , $$
 
-  the statistical dimension of the polar cone (D. Amelunxen, M. Lotz, M. B. McCoy, J. A. Tropp,
-  "Living on the edge: phase transitions in convex programs with random data", Inf. Inference 3,
-  224, 2014). D = 2 is Cover's count of separable dichotomies, $\delta_0 = 1/2$.
+  with a normal vector z: the statistical dimension of the polar cone (D. Amelunxen, M. Lotz,
+  M. B. McCoy, J. A. Tropp, "Living on the edge: phase transitions in convex programs with random
+  data", Inf. Inference 3, 224, 2014). D = 2 is Cover's count of separable
+  dichotomies, $\delta_0 = 1/2$.
 - *Relations.* Likewise $y_r$ can put its whole block above all other answers from
-  $d = E\,\mathrm{dist}^2(g, \{x: \min_{A_r}x\ge\max_{A_r^c}x\})$ on.
+  $d = E\,\mathrm{dist}^2(z, \{v: \min_{A_r}v\ge\max_{A_r^c}v\})$ on.
 
 The transition is sharp, of width $O(\sqrt d)$ in $d$, and its centre is off by $O(1)$. Neither
 condition bounds trained transformers: their heads can mix subject and relation in one softmax.
@@ -43,7 +44,7 @@ _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension
 
 
 @prediction(
-    latex=r"d = R\,E\min_t\Big[(g_1-t)^2+\sum_{j>1}(g_j-t)_+^2\Big]",
+    latex=r"d = R\,E\min_\theta\Big[(z_1-\theta)^2+\sum_{j>1}(z_j-\theta)_+^2\Big]",
     source=_SOURCE,
     error="8%",
     regime=SUBJECTS,
@@ -60,7 +61,8 @@ def subject_dim(relations: int, answers: int) -> float:
 
 
 @prediction(
-    latex=r"d = E\min_t\Big[\sum_{a\in A_r}(t-g_a)_+^2+\sum_{a\notin A_r}(g_a-t)_+^2\Big]",
+    latex=r"d = E\min_\theta\Big[\sum_{a\in A_r}(\theta-z_a)_+^2"
+    r"+\sum_{a\notin A_r}(z_a-\theta)_+^2\Big]",
     source=_SOURCE,
     error="8%",
     regime=RELATIONS,

@@ -8,10 +8,10 @@ answers; for the relation, the shortest with logit 1 at its $D$ answers. A rival
 its coordinate along a code, of law $F$, exceeds the distance $h_n$ of the hull of the code's $n$
 answers:
 
-$$ h_n^2 \sim \mathrm{Beta}\Big(\frac{d-n+1}2,\ \frac{(n-1)(d-1)}2\Big), \qquad
-   P(\text{all right}) = \big(E F(h_R)^{R(D-1)}\big)^S\,\big(E F(h_D)^{(R-1)K}\big)^R\,e^{-\mu} , $$
+$$ h_n^2 \sim \mathrm{Beta}\Big(\frac{d-n+1}2,\ \frac{(n-1)(d-1)}2\Big), $$
+$$ P(\text{all right}) = \big(E F(h_R)^{R(D-1)}\big)^S\,\big(E F(h_D)^{(R-1)D_S}\big)^Re^{-\mu}, $$
 
-$K = D(1-(1-1/D)^S)$. $\mu$ is the expected number of rivals that get logit 2 from both codes by
+$D_S = D(1-(1-1/D)^S)$. $\mu$ is the expected number of rivals that get logit 2 from both codes by
 chance.
 
 **Attention and MLP.** Random unit codes name subject and relation, and $m$ cosine features store
@@ -51,7 +51,7 @@ def _require(**sizes: float) -> None:
 
 
 @prediction(
-    latex=r"\frac1S\,E\max_{k\le D} n_k,\quad n\sim\mathrm{Multinomial}(S; 1/D)",
+    latex=r"\frac1S\,E\max\,\mathrm{Multinomial}(S; 1/D)",
     source=_SOURCE,
     error="exact",
 )
@@ -126,8 +126,9 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
 
 
 @prediction(
-    latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}\,(1-q)^{(R-1)(D-1)},\quad "
-    r"h_n^2\sim\mathrm{Beta}\Big(\frac{d-n+1}2,\frac{(n-1)(d-1)}2\Big)",
+    latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}\,(1-\epsilon)^{(R-1)(D-1)},"
+    r"\quad h_R^2\sim\mathrm{Beta}\Big(\frac{d-R+1}2,\frac{(R-1)(d-1)}2\Big),\ "
+    r"h_D\ \text{alike}",
     source=_SOURCE,
     error=(
         (0.01, "for a fifth of a rival, accuracies from 0.9 on", lambda cell: _rivals(cell) <= 0.2),
@@ -138,7 +139,7 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
 def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) -> float:
     r"""Accuracy of attention alone, with perfect focus, for any number of subjects.
 
-    $q$ is the chance that a rival gets logit 2 from both codes, at
+    $\epsilon$ is the chance that a rival gets logit 2 from both codes, at
     $|y_s+y_r|^2 \simeq \frac{Rd}{d-R}+\frac{Dd}{d-D}+\frac{2d^2}{(d-R)(d-D)}$.
 
     Errors are mostly downwards: a code's rivals are correlated.
@@ -167,8 +168,8 @@ def all_by_attention(
 
 
 @prediction(
-    latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu} = \frac12,\quad "
-    r"K = D\big(1-(1-1/D)^S\big)",
+    latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)D_S}\big)^Re^{-\mu} = \frac12,\quad "
+    r"D_S = D\big(1-(1-1/D)^S\big)",
     source=_SOURCE,
     error="7%",
     regime=lambda: STORED,

@@ -74,7 +74,7 @@ def information(problem: Problem) -> float:
 
 
 @prediction(
-    latex=r"I_1 = \log\frac VL + E\log(1 + n),\quad n\sim\mathrm{Bin}(L-1, 1/V)",
+    latex=r"I_1 = \log\frac VL + E\log(1 + \mathrm{Bin}(L-1, 1/V))",
     source=_SOURCE,
     error="exact",
 )

@@ -141,7 +141,7 @@ def _check(associations: float, dim: float) -> None:
 
 
 @prediction(
-    latex=r"P = E_{R,x}\left[P_{b,c,c'}\left(s < 1+x\right)\right]^{n-1}",
+    latex=r"P = E_{R,x}\left[P_{b,c,c'}\left(\text{wrong score} < 1+x\right)\right]^{n-1}",
     source=_SOURCE,
     error=((0.006, "for d >= 24", lambda cell: cell["dim"] >= 24), (0.01, "for d >= 12")),
     regime=PAIRS,
@@ -163,7 +163,7 @@ def linear_memory_accuracy(associations: float, dim: float) -> float:
 
 
 @prediction(
-    latex=r"P_m = E_q P\left(T^2=\frac1{qd}\right),\quad q\sim\mathrm{Beta}"
+    latex=r"P_m = E_u P\left(T^2=\frac1{ud}\right),\quad u\sim\mathrm{Beta}"
     r"\left(\frac m2,\frac{d-m}2\right)",
     source=_SOURCE,
     error=0.01,
@@ -172,8 +172,8 @@ def linear_memory_accuracy(associations: float, dim: float) -> float:
 def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
     r"""Accuracy of $W\Pi$ with $\Pi$ the projector onto a random subspace of dimension $m$.
 
-    The signal is $q=e_i^\top\Pi e_i$ and $b_k=e_k^\top\Pi e_i$ is $\sqrt q$ times a coordinate of
-    the sphere: relative to the signal $T^2=1/(qd)\simeq1/m$. Hence $d^2$ becomes $md$.
+    The signal is $u=e_i^\top\Pi e_i$ and $b_k=e_k^\top\Pi e_i$ is $\sqrt u$ times a coordinate of
+    the sphere: relative to the signal $T^2=1/(ud)\simeq1/m$. Hence $d^2$ becomes $md$.
 
     Stated error: {error} for n >= 30 and ranks of at least 12.
 
@@ -191,7 +191,7 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
 
 
 @prediction(
-    latex=r"B = \frac{n-1}d+\left(\frac\pi2-1\right)\frac nd",
+    latex=r"E|y|^2 = \frac{n-1}d+\left(\frac\pi2-1\right)\frac nd",
     source=_SOURCE,
     error=0.015,
     regime=PAIRS,

@@ -11,11 +11,11 @@ $T_\infty^2$ the variance for infinitely many features, $m_1$ the effective numb
 (`FeatureLaw`). Given $\kappa = K_{xx}$, the score of an input's own output i and the variance of
 the score of a competitor j are
 
-$$ s = \kappa+\alpha+\eta,\quad \alpha\sim N\big(0,\kappa(n_i-1)T^2\big),\quad
-   \eta\sim N\Big(0,r\kappa T^2\frac{N-n_i}d\Big);\qquad \frac{|F|^2}d + \kappa n_jT^2, $$
-$$ |F|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\eta + r\kappa T^2(N-n_i-n_j) . $$
+$$ s = \kappa+\alpha+\xi,\quad \alpha\sim N\big(0,\kappa(n_i-1)T^2\big),\quad
+   \xi\sim N\Big(0,r\kappa T^2\frac{N-n_i}d\Big);\qquad \frac{|y|^2}d + \kappa n_jT^2, $$
+$$ |y|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\xi + r\kappa T^2(N-n_i-n_j) . $$
 
-Competitors share the fluctuation r of $|F|^2$ and correlate like D random directions
+Competitors share the fluctuation r of $|y|^2$ and correlate like D random directions
 (`spectra.effective_rank`). The derivation is in mlp.md.
 """
 
@@ -175,8 +175,8 @@ def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -
 
 
 @prediction(
-    latex=r"\mathrm{Acc} = E_{i,\kappa,r,t}\prod_{j\ne i}F_D\left(\frac{\kappa+\alpha+\eta}"
-    r"{\sqrt{|F|^2/d+\kappa n_jT^2}}\right),\quad T^2=T_\infty^2+\frac1{m_1}",
+    latex=r"\mathrm{Acc} = E_{i,\kappa,r,t}\prod_{j\ne i}F_D\left(\frac{\kappa+\alpha+\xi}"
+    r"{\sqrt{|y|^2/d+\kappa n_jT^2}}\right),\quad T^2=T_\infty^2+\frac1{m_1}",
     source=_SOURCE,
     error=(
         (
