@@ -11,5 +11,5 @@ Triple = tuple[int, int, int]
 
 
 def shapes(*triples: Triple, **more: Any) -> tuple[rc.Cell, ...]:
-    """Make cells of these S, R, D."""
+    """Make a cell for each triple of S, R and D."""
     return table(" ".join(NAMES), *triples, **more)

@@ -104,7 +104,7 @@ def scaled(heads: int, width: int) -> rc.Cell:
 
 
 def sloping_point(heads: int, factor: float) -> rc.Cell:
-    """Make the point of ``heads`` heads on a multiple of the boundary's sloping part."""
+    """Make the point of ``heads`` heads on the boundary's sloping part, scaled by ``factor``."""
     bare = scaled(heads, 0)
     share = bare["facts"] / theory.DRAWN_FACTS
     value = heads * bare["head_dim"] * bare["dim"]

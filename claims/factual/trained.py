@@ -50,8 +50,8 @@ def trained(
 ) -> Tensor:
     """Accuracy of a cell's model, trained in each replicate until it reaches the target.
 
-    The best of several rates counts. Rates after the first take no time where the first reaches the
-    target.
+    The best of several learning rates counts. The other rates are tried only if the first does not
+    reach the target.
     """
     run: dict[str, Any] = {name: cell[name] for name in ("dim", "batch", "steps")}
     run["sizes"] = sizes(cell)

@@ -275,7 +275,7 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """With as many labels as tokens the interference spreads over d^2 directions, which hold a
     multiple of d^2/log d tokens: from d = 24 to 48 the error falls to less than a third. The stated
-    rate d^(1 - alpha) holds for a few labels, here only an upper bound."""
+    rate d^(1 - alpha) holds for a few labels; here it is only an upper bound."""
     return block.draw(error, cell, fresh=max(1, 1024 // cell["stored"]))
 
 

@@ -33,7 +33,7 @@ Pair = tuple[int, int]
 
 
 def sizes(*pairs: Pair, **more: str | float) -> tuple[rc.Cell, ...]:
-    """Make cells of these S, R."""
+    """Make a cell for each pair of S and R."""
     return table("subjects relations", *pairs, **more)
 
 

@@ -44,7 +44,7 @@ def large(flow: str) -> tuple[rc.Cell, ...]:
 
 
 def root(cell: rc.Cell) -> float:
-    """Ratio in a limit without logarithms."""
+    """Root of S/R: the ratio's limit without its logarithms."""
     return math.sqrt(cell["subjects"] / cell["relations"])
 
 

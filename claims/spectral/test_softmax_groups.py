@@ -42,7 +42,7 @@ MANY = table(
 def flowed_in_groups(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Excess loss under gradient flow, in steps of a quarter of the fastest item's time scale.
 
-    Columns of W do not interact.
+    Gradient flow moves each column of W independently of the others.
     """
     task = grouped(cell, block, apart=False)
     steps = math.ceil(4 * cell["time"] * float(task.frequencies.max()))

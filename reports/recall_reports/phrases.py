@@ -123,8 +123,9 @@ def rounds(count: int) -> str:
 
 
 def judged(claim: ClaimRow) -> str:
-    """Write the number of rounds, and the numbers of replicates that a cell may have. Cells take
-    turns, so there can be more rounds than such numbers.
+    """Write how often the claim was judged, and how many sizes of a cell were planned.
+
+    Cells take turns, so there can be more rounds than sizes.
     """
     sizes = claim.looks_planned
     return f"{rounds(claim.looks)}; at most {sizes} size{'s' * (sizes != 1)} of a cell"

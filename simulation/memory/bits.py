@@ -116,7 +116,7 @@ def quantised_memory(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Answers:
-    """Store random functions in a linear memory, a sum of outer products, of few-bit weights."""
+    """Store random functions in a linear memory: a sum of outer products, rounded to few bits."""
     accuracy, loss = [], []
     temperatures = torch.logspace(-2, 2, 25, device=device, dtype=dtype)
     streams = Streams(rngs, device, dtype)
@@ -136,7 +136,7 @@ def quantised_memory(
 
 @dataclass(frozen=True)
 class Construction:
-    """A memory with a fixed map of inputs and weights that are written in one pass.
+    """A memory that maps its inputs in a fixed way, and writes its weights in one pass.
 
     For each replicate, the map takes inputs (count, dim) to (count, k), and weights (dim, k) are
     computed from values (pairs, dim) and mapped inputs (pairs, k).

@@ -23,8 +23,9 @@ def selector(
 
     ``signs``: (..., R, d).  ``largest``: (...).
 
-    For each relation and coordinate, a neuron reads the coordinate and another its negative. Unless
-    the relation is given, ``largest``, which no coordinate exceeds, keeps both at zero.
+    For each relation and coordinate, one neuron reads the coordinate and a second neuron reads its
+    negative. A bias of minus ``largest``, which no coordinate may exceed, keeps both at zero unless
+    the relation is given.
 
     >>> signs, largest = torch.tensor([[1.0, -1.0], [1.0, 1.0]]), torch.tensor(9.0)
     >>> embed, gate, bias, out = selector(signs, largest)

@@ -37,7 +37,10 @@ class Groups:
     def of(
         cls, items: int, groups: int, power: float, noise: float, like: Tensor, *, apart: bool
     ) -> "Groups":
-        """Make groups, as `Memory.grouped`. Raises ValueError for unequal or too small groups."""
+        """Represent the items of `Memory.grouped` by their groups, of equal size.
+
+        Raises ValueError for unequal or too small groups.
+        """
         least = 2 if apart else 1
         if items % groups or items < least * groups:
             raise ValueError(f"{items} items make no {groups} groups of one size, from {least} on")

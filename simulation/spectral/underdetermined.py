@@ -134,7 +134,7 @@ def steps(task: Task, rate: float | Tensor, count: int, rule: Rule = polar) -> I
 
 
 def after(task: Task, time: float, count: int, rule: Rule = polar) -> Tensor:
-    """Weights at a time, reached in so many steps."""
+    """Weights at a time, reached in ``count`` equal steps."""
     (found,) = deque(steps(task, time / count, count, rule), maxlen=1)
     return found
 

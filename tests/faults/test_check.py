@@ -149,7 +149,7 @@ def another_control(run: Run) -> None:
 
 
 def another_hunt(run: Run) -> None:
-    """Add a violation that no hunt has confirmed, to a claim that its hunt would refute."""
+    """Record a claim as refuted by a hunt, though the ledger has no violation that it confirmed."""
     told = dict(run.entry("mean")["hunt"], points=[])
     run.entry().update(hunt=told, verdict="REFUTED", outcome="failed")
 

@@ -157,7 +157,7 @@ class Kernel:
 
 @lru_cache(maxsize=1024)
 def kernel(activation: str, dim: float, *, trigger_in_values: bool = False) -> Kernel:
-    """Overlaps at this dimension."""
+    """Overlaps of two tokens' features, for embeddings of this dimension."""
     nodes, weights = sphere.nodes(dim, 64)
     overlap = nodes / math.sqrt(dim)
     shared = 0.5 if trigger_in_values else 0.0

@@ -75,7 +75,9 @@ def binary_capacity() -> float:
 
 
 def binary_entropy(load: float) -> float:
-    """Typical log number of right binary weight vectors, per weight, at n/d = load."""
+    """Logarithm, per weight, of the typical number of binary weight vectors that classify all n
+    patterns correctly, at n/d = ``load``.
+    """
     z, weights = quadrature.normal(120)
     overlap, before = 0.5, 0.0
     while abs(overlap - before) > 1e-13:

@@ -88,7 +88,7 @@ def _imports(module: str) -> frozenset[str]:
 def imported_names(nodes: Iterable[ast.AST], package: str) -> set[str]:
     """Return full names of modules and objects in import statements of a package's module.
 
-    The packages of these names count as well.
+    The names of the packages that contain them are returned as well.
     """
     names = set[str]()
     for node in nodes:

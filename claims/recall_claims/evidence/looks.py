@@ -139,8 +139,8 @@ class Decision:
     def open_cells(self) -> frozenset[str]:
         """Ids of the cells whose further replicates may still change the verdict.
 
-        First the cells of undecided components. Once all are decided, for each unrefuted control
-        the cells of the component whose estimate contradicts the control most.
+        These are the cells of undecided components, while there are any. Then they are, for each
+        unrefuted control, the cells of the component whose estimate contradicts it most.
         """
         if self.verdict is not Verdict.INCONCLUSIVE:
             return frozenset()

@@ -182,7 +182,7 @@ def _log_wealth(ones: Array, size: int) -> float:
 
 
 def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
-    """Return a complaint if values do not vary at the first look: a t interval has no width."""
+    """Return a complaint if values do not vary at the first look: a t interval needs that."""
     observed = [values for sample in evidence for values in sample.observations.values()]
     if not isinstance(claim.rule.method, Student) or any(np.ptp(values) for values in observed):
         return None

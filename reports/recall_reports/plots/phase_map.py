@@ -15,9 +15,9 @@ RING = 7.0  # growth of discs at one place, each around the last
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, plane: Tiles | None = None) -> str:
-    """Draw the claim's cells; with a plane, only its cells, on the plane's predictions.
+    """Draw the claim's cells as points, and return the caption.
 
-    Returns the caption.
+    With a plane, draw only the cells in this plane, over the plane's predictions.
     """
     x, y = plot.x or "", plot.group[0]
     names = {str(name) for cell in claim.cells for name in (cell.predicted, cell.observed)}

@@ -32,7 +32,7 @@ def coupons(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.times(1.2),),
 )
 def derangements(cell: rc.Cell, block: rc.Block) -> Array:
-    """A permutation has no fixed point with probability 1 / e, but for 1 / n!."""
+    """A permutation has no fixed point with probability 1 / e, up to an error below 1 / n!."""
     return block.each(lambda rng: (rng.permutation(cell["n"]) != np.arange(cell["n"])).all())
 
 
