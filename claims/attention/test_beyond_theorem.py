@@ -46,7 +46,8 @@ def beyond(
 ) -> rc.Claim:
     """Declare a claim that the theorem's localisation probability holds without an assumption.
 
-    ``trained`` also takes the sharpness if cells have one. ``own``: fields of this claim.
+    ``trained`` takes a keyword ``sharpness`` if the cells have this parameter. ``own``: arguments
+    of this claim alone.
     """
 
     @wraps(trained, assigned=())  # what a check of the claims looks into

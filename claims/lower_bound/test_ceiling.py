@@ -123,7 +123,7 @@ HALF_ACCURACY = critical_rungs(
 )
 def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The dimension at which the best estimator of the panel guesses half of the labels is 1.4 to
-    1.8 times the one at which the ceiling allows it: 2 to 3.3 times the information."""
+    1.8 times the dimension at which the ceiling allows this: 2 to 3.3 times the information."""
     return mostly_guessed(cell, block, "cancellation, assigned")
 
 

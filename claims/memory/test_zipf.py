@@ -41,7 +41,7 @@ def weighted(
 
 
 def own_labels(*dims: int, fraction: int) -> tuple[rc.Cell, ...]:
-    """Make cells that store d^2 / (fraction log d) tokens, each with a label of its own."""
+    """Make cells that store d^2 / (fraction log d) tokens, each with its own label."""
     return rc.grid(
         {"alpha": 2.0, "labels": 256, "dim": d, "stored": round(d**2 / fraction / math.log(d))}
         for d in dims

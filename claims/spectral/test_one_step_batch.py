@@ -39,7 +39,7 @@ def rungs(*dims: int) -> tuple[rc.Cell, ...]:
 
 
 def everything(cell: rc.Cell, block: rc.Block, *steps: str) -> dict[str, torch.Tensor]:
-    """Number of items recalled with a batch, and with the population under "..._all"."""
+    """Number of items recalled: with a batch, and, under names that end in "_all", without."""
     return block.draw(measured.batch_and_population, cell, steps=steps)
 
 

@@ -121,8 +121,7 @@ def split(record: Record) -> tuple[list[ClaimRow], list[ClaimRow]]:
 def assumptions(claims: Iterable[ClaimRow]) -> dict[str, dict[str, dict[str, list[ClaimRow]]]]:
     """List exploratory claims by paper, by the assumption that they relax, and by theorem.
 
-    Every assumption lists all theorems of the paper's exploratory claims, if need be without
-    claims.
+    Every assumption of a paper lists the same theorems, some perhaps without claims.
     """
     found: dict[str, dict[str, dict[str, list[ClaimRow]]]] = {}
     relaxing = [(*claim.relaxes, claim) for claim in claims if claim.relaxes]

@@ -69,7 +69,7 @@ class BlockResult:
     Attributes:
         observations: observables, each of shape (replicates,).
         seconds: time of the simulation.
-        parts: number of parts into which memory forced the simulation; not kept in the ledger.
+        parts: parts that were simulated one by one to fit into memory; not kept in the ledger.
     """
 
     observations: Mapping[str, Array]

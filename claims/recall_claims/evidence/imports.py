@@ -143,10 +143,10 @@ def _global_names(code: types.CodeType) -> Iterator[str]:
 
 
 def theories(function: Callable[..., Any]) -> list[str]:
-    """List imports of theory, direct or not, by the modules that simulate for a function.
+    """List imports of theory, direct or not, by the modules with which a function simulates.
 
-    These are the modules that the function names, except claim files, and imported modules with
-    "simulation" in their name.
+    A module counts if its name contains "simulation", or if the function names it and it is no
+    claim file.
     """
     module, seen = function.__module__, visible_names(function)
     homes = {*seen, *(name.rpartition(".")[0] for name in seen)}

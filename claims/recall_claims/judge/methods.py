@@ -261,8 +261,8 @@ def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None =
         values: distinct observations in [0, 1], or means of observations that agree to 2^-10.
         mean: the mean under the hypothesis that is bet against.
         counts: number of observations of each value, at least 1.
-        spread: for each of these means, its observations' sum of squared deviations over its
-            square.
+        spread: if values are means, the sum of squared deviations from each mean, divided by the
+            mean's square.
     """
     logs = np.zeros(STAKES.size)
     for i in range(0, values.size, MANY):

@@ -17,7 +17,7 @@ from . import NEAR, Array, theorem
     controls=(rc.times(1.15), rc.times(0.87)),
 )
 def half_life(cell: rc.Cell, block: rc.Block) -> Array:
-    """The median of n exponential times tends to log 2 in the mean."""
+    """The mean of the median of n exponential times tends to log 2."""
     return block.each(lambda rng: np.median(rng.exponential(size=cell["n"])))
 
 
