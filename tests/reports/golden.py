@@ -24,7 +24,7 @@ from recall_reports.record.values import Verdict
 from recall_reports.terminal import print_verdicts
 from tests.reports import builders, sample
 
-ALPHA, BUDGET = 4e-6, 1e-3
+ALPHA, BUDGET, SINCE = 4e-6, 1e-3, "since commit abc, its theory was edited"
 Answer = Callable[[list[str], list[str]], str]
 
 
@@ -133,7 +133,7 @@ def said(claim: ClaimRow) -> dict[str, str]:
     told["components"] = "; ".join(phrases.component_names(claim))
     told["hunt"] = hunted.violation(claim) or hunted.summary(claim)
     if claim.state == "DECIDED":
-        for line in failure.message(claim, ALPHA, BUDGET).splitlines():
+        for line in failure.message(claim, ALPHA, BUDGET, SINCE).splitlines():
             indented = line.startswith("  ")
             told[f"message, {line[2:11].strip()}" if indented else "message"] = line[
                 12 * indented :
@@ -214,6 +214,15 @@ def _bars(*rows: list[float | None], log: bool = False) -> str:
     return "\n".join(str(bar).removeprefix("Bar") for bar in bars(found, log=log))
 
 
+def _needs(parts: list[tuple[float, float, builders.Ends]], locates: bool = False) -> str:
+    """Say what components of these estimates, half widths and regions need."""
+    found = [builders.component(f"a={i}", *part) for i, part in enumerate(parts)]
+    cells = [builders.cell({"a": 1}, 1.0, 1.0, replicates=100)]
+    rule = builders.rule(locates=locates)
+    claim = builders.claim("A.made", "Title", found, cells=cells, rule=rule)
+    return failure._needs(claim) or "nothing"
+
+
 def _judged(estimate: float, low: float, high: float | None, *ends: float | None) -> ComponentRow:
     """Make a component with the verdict of its bounds."""
     left, right = Range(*ends).ends
@@ -232,6 +241,7 @@ WORDS: dict[str, Callable[..., object]] = {
     "finding": lambda *given: figures.finding(_judged(*given)),
     "in_words": lambda *given: figures.in_words(_judged(*given)),
     "region": lambda *ends: figures.bounds(Range(*ends)),
+    "needs": _needs,
     "ticks": lambda **axis: ", ".join(Axis(**axis).labels()),
     "bars": _bars,
     "errors": functools.partial(_bars, log=True),
