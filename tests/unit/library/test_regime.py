@@ -16,6 +16,8 @@ def test_a_cell_is_its_parameters_in_any_order() -> None:
     assert len({Cell(a=1, b=2.5), Cell(b=2.5, a=1), Cell(a=2, b=2.5)}) == 2
     assert dict(**Cell(a=np.int64(3))) == {"a": 3}
     assert len(grid(a=(1, 2), b=(1, 2, 3), c=7)) == 6
+    with pytest.raises(ValueError, match="a has more than 64 bits"):
+        Cell(a=2**63)
 
 
 @pytest.mark.parametrize("axes", [{"a": ()}, {}])
