@@ -7,6 +7,9 @@ from pathlib import Path
 
 from recall_claims import Claim
 from recall_claims.declare.claim import TIERS
+from recall_claims.evidence.block import BlockKey
+from recall_claims.evidence.replay import Figures
+from recall_claims.evidence.simulate import Task, again
 from recall_claims.model.cell import Cell
 
 _ROOT = Path(__file__).parents[1]
@@ -57,3 +60,11 @@ def claims_in(modules: Iterable[object]) -> dict[str, Claim]:
 def lowest(claim: Claim) -> Sequence[Cell]:
     """Cells of the lowest tier that has cells."""
     return next(cells for tier in TIERS if (cells := claim.cells.get(tier)))
+
+
+def simulated(claim: Claim, cell: Cell, places: Sequence[int], device: str = "cpu") -> Figures:
+    """Simulate some of three replicates of a cell together, with draws of no evidence."""
+    key = BlockKey(claim.id, "", cell.id, 1000, 0, 3, claim.dtype, device, "", "")
+    found = again(claim, Task(claim.module, cell, device, key), places)
+    assert found is not None, f"{claim.id}: no memory for {len(places)} replicates on {device}"
+    return found

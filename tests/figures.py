@@ -137,7 +137,6 @@ FIELDS: dict[str, Callable[[Named], Any]] = {
     "bits-predicted": bits,
     "bits-observed": lambda n: bits(n, n.one.estimate),
     "replicates": lambda n: sum(c.replicates for c in n.cells),
-    "hits": lambda n: sum(round(float(c.observed or 0) * c.replicates) for c in n.cells),
     "cells": lambda n: len(n.cells),
     # Of the claim.
     "resolution": lambda n: only(n.claims).resolution,
@@ -145,7 +144,6 @@ FIELDS: dict[str, Callable[[Named], Any]] = {
     "certificate": lambda n: only(n.claims).certificate,
     "looks": lambda n: only(n.claims).looks,
     "looks-planned": lambda n: only(n.claims).looks_planned,
-    "seconds": lambda n: only(n.claims).seconds,
     "caught": lambda n: sum(c.verdict == "REFUTED" for c in only(n.claims).controls),
     "controls": lambda n: len(only(n.claims).controls),
     "verdict": lambda n: only(phrases.label(claim)[2:] for claim in n.claims),
@@ -171,7 +169,6 @@ SUITE: dict[str, Callable[[Record], Any]] = {
     "exploratory": lambda r: len(summary.split(r)[1]),
     "decided": lambda r: sum(claim.state == "DECIDED" for claim in summary.split(r)[0]),
     "controls": lambda r: summary.controls(r)[1],
-    "refuted-controls": lambda r: summary.controls(r)[0],
     "noticed-in-means": lambda r: noticed(r, locates=False),
     "noticed-in-sizes": lambda r: noticed(r, locates=True),
     "core-minutes": lambda r: r.suite.seconds / 60,

@@ -13,10 +13,9 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from recall_claims import Claim
-from recall_claims.evidence.block import BlockKey
 from recall_claims.evidence.replay import Figures
-from recall_claims.evidence.simulate import Task, again, full_precision
-from tests.every_claim import SLOW, imported, lowest
+from recall_claims.evidence.simulate import full_precision
+from tests.every_claim import SLOW, imported, lowest, simulated
 from tests.pretended import Count, pretended_gpu
 
 UPLOADS, DOWNLOADS, LOOKS = 3, 1, 1
@@ -100,10 +99,8 @@ def counted(claim: Claim) -> Row:
     full_precision()
     found = []
     for places in ((0, 1), (0, 1, 0, 1)):
-        key = BlockKey(claim.id, "", cell.id, 1000, 0, 2, claim.dtype, "cuda", "", "")
         with pretended_gpu() as count:
-            figures = again(claim, Task(claim.module, cell, "cuda", key), places)
-        assert figures is not None
+            figures = simulated(claim, cell, places, "cuda")
         found.append((count, figures))
     (once, first), (twice, second) = found
     return Row(claim.id, once, twice, (first, second))

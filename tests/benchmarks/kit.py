@@ -23,12 +23,11 @@ import torch
 
 from recall_claims import Claim
 from recall_claims.evidence import replay
-from recall_claims.evidence.block import BlockKey
-from recall_claims.evidence.simulate import Task, again, full_precision
+from recall_claims.evidence.simulate import full_precision
 from simulation.attention import sampling, three_steps
 from tests.benchmarks import device as budgets
 from tests.benchmarks import speed
-from tests.every_claim import imported, lowest
+from tests.every_claim import imported, lowest, simulated
 
 QUICK = 100
 """Kernels of a block that the kit simulates on both devices."""
@@ -59,11 +58,7 @@ def quick() -> Iterator[Claim]:
 
 def block(claim: Claim, place: str) -> replay.Figures:
     """Figures of two replicates of a claim's first cell."""
-    cell = lowest(claim)[0]
-    key = BlockKey(claim.id, "", cell.id, 1000, 0, 2, claim.dtype, place, "", "")
-    figures = again(claim, Task(claim.module, cell, place, key), (0, 1))
-    assert figures is not None, f"{claim.id}: no memory for two replicates on {place}"
-    return figures
+    return simulated(claim, lowest(claim)[0], (0, 1), place)
 
 
 def same_figures(place: str) -> Iterator[Finding]:

@@ -32,7 +32,6 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-import grimp
 import msgspec
 
 from recall_claims import Cell, Claim
@@ -47,6 +46,7 @@ from recall_claims.model.errors import ClaimError, SimulationError
 from recall_claims.model.region import Component
 from tests.calibration.stated_errors import rows_in
 from tests.every_claim import imported
+from tests.mutation.judge import upstream
 from tests.mutation.mutants import forget
 
 ALPHA = 1e-3 / 10_000
@@ -107,14 +107,9 @@ class Corner:
 @cache
 def _code(module: str) -> str:
     """Digest of a claim file and of the modules of the suite that it imports."""
-    modules = sorted({module, *_graph().find_upstream_modules(module)})
+    modules = sorted({module, *upstream(module)})
     texts = (inspect.getsource(importlib.import_module(name)) for name in modules)
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
-
-
-@cache
-def _graph() -> grimp.ImportGraph:
-    return grimp.build_graph("claims", "theory", "simulation", cache_dir=None)
 
 
 def of(claim: Claim) -> list[Corner]:

@@ -150,7 +150,7 @@ def _executed(name: str) -> ModuleType:
 
 @cache
 def _graph() -> grimp.ImportGraph:
-    return grimp.build_graph("claims", "theory", cache_dir=None)
+    return grimp.build_graph("claims", "theory", "simulation", cache_dir=None)
 
 
 @cache

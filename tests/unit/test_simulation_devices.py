@@ -10,10 +10,8 @@ import torch
 
 from recall_claims import Claim
 from recall_claims.evidence import replay
-from recall_claims.evidence.block import BlockKey
-from recall_claims.evidence.simulate import Task, again
 from tests.benchmarks import device
-from tests.every_claim import FILES, SLOW, claims_in, imported, lowest
+from tests.every_claim import FILES, SLOW, claims_in, imported, lowest, simulated
 from tests.pretended import Count, pretended_gpu
 
 Slip = Callable[[torch.Tensor, torch.Tensor], object]
@@ -113,10 +111,7 @@ RECORDED = device.recorded()
 def within_budget(claim: Claim) -> None:
     """Fail if a claim mixes devices, has other figures, or newly exceeds a budget."""
     row = device.counted(claim)
-    (once, twice), cell = row.figures, lowest(claim)[0]
-    key = BlockKey(claim.id, "", cell.id, 1000, 0, 2, claim.dtype, "cpu", "", "")
-    here = again(claim, Task(claim.module, cell, "cpu", key), (0, 1))
-    assert here
+    (once, twice), here = row.figures, simulated(claim, lowest(claim)[0], (0, 1))
     for found in (once, {name: values[2:] for name, values in twice.items()}):
         assert not replay.differing(claim, here, (0, 1), found), claim.id
     _, allowed = RECORDED.get(claim.id, (0, []))

@@ -5,9 +5,8 @@ import importlib
 import pytest
 
 from recall_claims.evidence import replay
-from recall_claims.evidence.block import BlockKey
-from recall_claims.evidence.simulate import Task, again, full_precision
-from tests.every_claim import DEAR, FILES, SLOW, claims_in, lowest
+from recall_claims.evidence.simulate import full_precision
+from tests.every_claim import DEAR, FILES, SLOW, claims_in, lowest, simulated
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
 """Rounding tolerance, as a share of the largest figure; `.github/docs/gpu.md` promises it."""
@@ -36,12 +35,9 @@ def test_a_replicate_does_not_depend_on_its_batch(
             continue
         cells = lowest(claim)
         for cell in {cells[0], cells[-1]}:
-            key = BlockKey(claim.id, "", cell.id, 1000, 0, 3, claim.dtype, "cpu", "", "")
-            task = Task(module, cell, "cpu", key)
-            whole, alone, others = (again(claim, task, part) for part in ([0, 1, 2], [0], [1, 2]))
-            assert whole
-            assert alone
-            assert others
+            whole, alone, others = (
+                simulated(claim, cell, part) for part in ([0, 1, 2], [0], [1, 2])
+            )
             for name in whole:
                 one = {name: whole[name]}
                 assert not replay.differing(claim, one, [0], {name: alone[name]}), claim.id

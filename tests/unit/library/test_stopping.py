@@ -180,9 +180,9 @@ class Levels(Method):
         return rc.Student().bounds(values, alpha)
 
 
-def samples(*names: str, cells: int = 3) -> list[Sample]:
+def samples(*names: str) -> list[Sample]:
     rng = np.random.default_rng(0)
-    found = [rc.Cell(dim=2**i, width=3 ** (i % 2)) for i in range(cells)]
+    found = [rc.Cell(dim=2**i, width=3 ** (i % 2)) for i in range(3)]
     return [Sample(cell, {name: rng.lognormal(0, 0.1, 50) for name in names}) for cell in found]
 
 
