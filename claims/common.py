@@ -9,6 +9,12 @@ import recall_claims as rc
 from recall_claims.declare.claim import Observe
 from recall_claims.model.cell import Scalar
 
+claim = partial(rc.claim, dtype="float32")
+"""Declare a claim that is simulated in float32.
+
+Identities up to rounding, flows, decompositions and convex solvers need float64, which `rc.claim`
+has."""
+
 
 def table(names: str, *rows: tuple[Scalar, ...], **same: Scalar) -> tuple[rc.Cell, ...]:
     """Make cells from rows of values of the named parameters."""
@@ -42,13 +48,13 @@ def relaxing(theorem: str, **common: Any) -> Callable[..., Callable[[Observe], r
     """
 
     def relaxed(id: str, title: str, assumption: str, **own: Any) -> Callable[[Observe], rc.Claim]:
-        return rc.claim(id, title, relaxes=(assumption, theorem), **{**common, **own})
+        return claim(id, title, relaxes=(assumption, theorem), **{**common, **own})
 
     return relaxed
 
 
 def measuring(
-    observe: Observe, declare: Callable[..., Callable[[Observe], rc.Claim]] = rc.claim
+    observe: Observe, declare: Callable[..., Callable[[Observe], rc.Claim]] = claim
 ) -> Callable[..., rc.Claim]:
     """Return a function that declares claims with the same simulation and different statements.
 
@@ -59,7 +65,7 @@ def measuring(
 
     def claimed(id: str, title: str, *told: str, **own: Any) -> rc.Claim:
         *assumption, statement = told
-        claim = declare(id, title, *assumption, **own)(observe)
-        return replace(claim, statement=" ".join(statement.split()))
+        made = declare(id, title, *assumption, **own)(observe)
+        return replace(made, statement=" ".join(statement.split()))
 
     return claimed

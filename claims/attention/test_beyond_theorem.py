@@ -106,6 +106,7 @@ gradient_descent = beyond(
     "three steps: 150",
     "150 steps of full-batch gradient descent on all parameters localise as often as three.",
     descended,
+    dtype="float64",  # 150 steps amplify rounding
     replicates=(16, 1024),
 )
 
@@ -120,6 +121,7 @@ gradient_descent = beyond(
     regime="L = 16 and 64; pilots of fifty larger steps, under seeds of 1000 and above, needed 20 "
     "to 40 samples or so here, far fewer than three steps do.",
     cells={"standard": FEW},
+    dtype="float64",  # 150 steps amplify rounding
     replicates=(16, 1024),
     rule=rc.CriticalExponents({"length": 0.0}, 0.3, reference="prediction"),
     why="Narrow enough to tell the three-step law's exponent at these sizes, nearly 2, from 1.",

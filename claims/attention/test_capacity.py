@@ -6,7 +6,7 @@ Test sizes, replicates and looks were chosen after pilot runs under other seeds.
 from functools import partial
 
 import recall_claims as rc
-from claims.common import measuring
+from claims.common import claim, measuring
 from simulation.attention import end_to_end, sampling
 from theory.attention import capacity
 
@@ -26,7 +26,7 @@ DIM = rc.on(capacity.min_dim)
 
 capacity_claim = measuring(
     lambda cell, block: end_to_end.run(block.draw(sampling.draw, cell)).accuracy,
-    partial(rc.claim, source=SOURCE, why=WHY, replicates=(256, 2048)),
+    partial(claim, source=SOURCE, why=WHY, replicates=(256, 2048)),
 )
 
 samples_needed = capacity_claim(

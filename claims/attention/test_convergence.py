@@ -7,6 +7,7 @@ All settings have V L = 256, the eta at which logits after the first step are of
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import claim
 from simulation.attention import sampling
 from simulation.attention.convergence import Limit
 from theory.attention import early_phase
@@ -32,7 +33,7 @@ def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
     return Limit(batch, block.rngs, sequences=sequences)
 
 
-@rc.claim(
+@claim(
     "A.early-phase-limit",
     "At small eta and large gamma the three steps give the labels of the limit",
     source=REPORTED,
@@ -68,7 +69,7 @@ def early_phase_limit(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     }
 
 
-@rc.claim(
+@claim(
     "A.early-phase-path",
     "Labels approach the limit's as eta falls and gamma rises",
     source=REPORTED,
@@ -95,7 +96,7 @@ def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     return {"value": here, "further": further, "decrease": here - further}
 
 
-@rc.claim(
+@claim(
     "A.early-phase-step-size",
     "The attention step approaches its limit linearly in eta",
     source=DERIVED,
@@ -134,7 +135,7 @@ def early_phase_step_size(cell: rc.Cell, block: rc.Block) -> Tensor:
     return limit(cell, block, sequences=1).direction_error(eta=cell["eta"])
 
 
-@rc.claim(
+@claim(
     "A.early-phase-sharpness",
     "Soft attention approaches hard attention as 1/gamma",
     source=DERIVED,

@@ -10,7 +10,7 @@ from functools import cache, partial
 
 import recall_claims as rc
 from claims.attention.common import LOCALISATION, localised_either_way
-from claims.common import measuring, table
+from claims.common import claim, measuring, table
 from recall_claims.declare.claim import Tier
 from theory.attention import critical, localisation, rival_additive_law
 from theory.attention.problem import Problem
@@ -66,10 +66,9 @@ def across(points: Sequence[rc.Cell]) -> Mapping[Tier, Callable[[], Sequence[rc.
 localised = measuring(
     lambda cell, block: localised_either_way(cell, block),
     partial(
-        rc.claim,
+        claim,
         source=rc.Source("A", "A3", "A9", "A11"),
         replicates=(64, 8192),
-        dtype="float32",
         plot=replace(LOCALISATION, collapse=True),
     ),
 )

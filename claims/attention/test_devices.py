@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import claim
 from simulation import decoding
 from simulation.attention import end_to_end, sampling, three_steps
 from simulation.attention.sampling import Batch
@@ -53,7 +54,7 @@ def ten_bits(batch: Batch) -> Batch:
     return replace(batch, z=rounded(batch.z), u=rounded(batch.u), trigger=rounded(batch.trigger))
 
 
-@rc.claim(
+@claim(
     "A.same-on-every-device",
     "A GPU and the CPU give the same statistics of the three steps",
     source=rc.Source(

@@ -3,7 +3,7 @@
 from functools import partial
 
 import recall_claims as rc
-from claims.common import measuring, table
+from claims.common import claim, measuring, table
 from simulation.attention import end_to_end as measured
 from simulation.attention import sampling
 from theory.attention import end_to_end, localisation, recall
@@ -26,7 +26,7 @@ CONTROLS = (
     rc.Control("additive", "the failures add up", lambda c: max(0.0, FOUND(c) + RECALLED(c) - 1)),
 )
 common = partial(
-    rc.claim,
+    claim,
     source=rc.Source("A", "A1", "A2", "A7", "A9"),
     regime=end_to_end.DENSER.searched(
         "On the grid N crosses the transition of localisation, d that of recall: neither factor "

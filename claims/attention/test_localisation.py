@@ -6,12 +6,12 @@ from functools import partial
 
 import recall_claims as rc
 from claims.attention.common import LOCALISATION, localised, localised_either_way, sampled
-from claims.common import measuring
+from claims.common import claim, measuring
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
 
 localisation_claim = partial(
-    rc.claim,
+    claim,
     source=rc.Source("A", "A3", "A7", "A9"),
     predict=rc.on(Problem, localisation.probability),
     replicates=(64, 8192),
@@ -19,7 +19,6 @@ localisation_claim = partial(
     why="""The formula's stated error of 0.02, or 0.025 with the trigger in the values, has two
         causes: one lognormal stands for all differences between replicates, and terms of relative
         order 10/V in the noise are left out. The rest allows for sampling error.""",
-    dtype="float32",
 )
 
 SHORT = rc.grid(vocab_size=512, length=16, dim=32, samples=(60, 120, 240))

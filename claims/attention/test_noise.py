@@ -10,18 +10,17 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import VARIANCES, corners, in_score_units, sampled
-from claims.common import measuring, table
+from claims.common import claim, measuring, table
 from simulation.attention import noise_decomposition, sampling, three_steps
 from theory.attention import noise, noise_declaration, noise_terms
 from theory.attention.problem import Problem
 
 variance_claim = partial(
-    rc.claim,
+    claim,
     source=rc.Source(
         "A", "A9", "A10", provenance="derived", reference="theory/attention/noise_terms.py"
     ),
     plot=VARIANCES,
-    dtype="float32",
     size=sampled,
 )
 SUM = (
@@ -257,7 +256,7 @@ def exchanged(cell: rc.Cell) -> str:
     return {"A": "B", "B": "A"}.get(symbol, symbol)
 
 
-@rc.claim(
+@claim(
     "A.dominant-term-map",
     "The formulas name the dominant noise term at 90% of the points or more",
     source=rc.Source("A", "A9", "A10", provenance="derived", reference="theory/attention/noise.py"),
@@ -277,7 +276,6 @@ def exchanged(cell: rc.Cell) -> str:
         rc.Control("one-regime", "gradient noise C everywhere", lambda cell: "C"),
     ),
     plot=rc.Plot("map", x="length", group=("samples",)),
-    dtype="float32",
 )
 def dominant_term(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Of the nine noise terms, each isolated by the exact split of the token scores, the one with

@@ -9,7 +9,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import RecallProblem, in_score_units, localised, sampled
-from claims.common import measuring
+from claims.common import claim, measuring
 from simulation.attention import localisation as measured_localisation
 from simulation.attention import recall as measured
 from simulation.attention import sampling, three_steps
@@ -17,7 +17,7 @@ from theory.attention import localisation, noise, orthonormal, recall
 from theory.attention.problem import Problem
 
 orthonormal_claim = partial(
-    rc.claim,
+    claim,
     source=rc.Source("A", "A12", provenance="derived", reference="theory/attention/orthonormal.py"),
     size=sampled,
 )
@@ -61,7 +61,6 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
         ),
         rc.times(1.25),
     ),
-    dtype="float32",
     plot=rc.Plot("parity", y_label="variance of token scores"),
 )
 def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -118,6 +117,7 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
     ),
     cells=points(vocab_size=32, length=8, samples=(6, 9, 13), dim=(136, 272)),
     replicates=64,
+    dtype="float64",
     rule=rc.Identity(1e-12),
     why="Rounding: the scores are sums of a few hundred products of numbers of order 1.",
     controls=(

@@ -11,7 +11,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import RecallProblem
-from claims.common import measuring
+from claims.common import claim, measuring
 from simulation import decoding
 from simulation.attention import recall as measured
 from simulation.attention import sampling
@@ -22,10 +22,9 @@ DERIVED = rc.Source(
     "A", "A2", "A3", "A9", provenance="derived", reference="theory/attention/recall.py"
 )
 recall_claim = partial(
-    rc.claim,
+    claim,
     source=rc.Source("A", "A2", "A3", "A9"),
     replicates=(32, 2048),
-    dtype="float32",
     size=lambda c: 0.8 * c["vocab_size"] ** 2,
 )
 

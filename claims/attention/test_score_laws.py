@@ -9,7 +9,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import in_score_units
-from claims.common import table
+from claims.common import claim, table
 from simulation.attention import sampling, three_steps
 from theory.attention import noise
 
@@ -23,7 +23,7 @@ def normal(cell: rc.Cell, wider: float = 1.0, shift: float = 0.0) -> Callable[[f
     return partial(stats.norm.cdf, loc=shift * scale, scale=wider * scale)
 
 
-@rc.claim(
+@claim(
     "A.score-law",
     "Token scores are normal, with the variance of the nine noise terms together",
     source=rc.Source("A", "A9", provenance="derived", reference="theory/attention/noise.py"),
@@ -42,7 +42,6 @@ def normal(cell: rc.Cell, wider: float = 1.0, shift: float = 0.0) -> Callable[[f
         rc.Control("narrower", "of 5/8", lambda cell: normal(cell, wider=1 / 1.6)),
         rc.Control("shifted", "a mean of half a deviation", lambda cell: normal(cell, shift=0.5)),
     ),
-    dtype="float32",
 )
 def score_law(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A token's score, less the mean of all tokens, is close to normal: sums over samples and

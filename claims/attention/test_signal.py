@@ -4,6 +4,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import corners
+from claims.common import claim
 from simulation.attention import sampling, three_steps
 from theory.attention import signal
 from theory.attention.problem import Problem
@@ -20,7 +21,7 @@ SIZES = {
 BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(64, 256))
 
 
-@rc.claim(
+@claim(
     "A.trigger-signal",
     "The mean trigger score is as predicted within 3%, with its excess at finite N",
     source=rc.Source("A", "A3", "A9"),
@@ -59,7 +60,7 @@ def trigger_score(cell: rc.Cell, block: rc.Block) -> Tensor:
     return three_steps.token_scores(block.draw(sampling.draw, cell)).trigger
 
 
-@rc.claim(
+@claim(
     "A.trigger-signal-scaling",
     "The trigger score falls as 1/(L^2 V), whatever N and d",
     source=rc.Source("A", "A3", "A9"),
@@ -80,7 +81,6 @@ def trigger_score(cell: rc.Cell, block: rc.Block) -> Tensor:
     "was too much to use, as resampled values of other seeds showed",
     controls=tuple(rc.power(**{name: 0.2}) for name in signal.EXPONENTS),
     plot=rc.Plot("parity", y_label="trigger score", log="xy"),
-    dtype="float32",
 )
 def trigger_scaling(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The mean trigger score is inversely proportional to the vocabulary size and to the square of

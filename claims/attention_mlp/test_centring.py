@@ -6,7 +6,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention_mlp.common import accuracy, critical_samples, through_layer
-from claims.common import table, tiers
+from claims.common import claim, table, tiers
 from simulation.attention import localisation
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
@@ -15,7 +15,7 @@ from theory.attention_mlp.problem import MlpProblem
 
 REFERENCE = "theory/attention_mlp/noise.py"
 SOURCE = rc.Source("A", "A6", "A9", "A10", provenance="derived", reference=REFERENCE)
-centring_claim = partial(rc.claim, source=SOURCE)
+centring_claim = partial(claim, source=SOURCE)
 SIZES = {"vocab_size": 128, "length": 32, "dim": 48, "width": 256}
 CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="relu", **SIZES)
 

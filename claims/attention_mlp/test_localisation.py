@@ -7,7 +7,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention_mlp.common import critical_samples, through_layer
-from claims.common import measuring
+from claims.common import claim, measuring
 from simulation.attention import localisation
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
@@ -18,7 +18,7 @@ from theory.attention_mlp import noise
 from theory.attention_mlp.problem import MlpProblem
 
 SOURCE = rc.Source("A", "A6", "A9", provenance="derived", reference="theory/attention_mlp/noise.py")
-layer_claim = partial(rc.claim, source=SOURCE, size=through_layer)
+layer_claim = partial(claim, source=SOURCE, size=through_layer)
 noise_claim = measuring(
     lambda cell, block: mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1), layer_claim
 )

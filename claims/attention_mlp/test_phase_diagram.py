@@ -4,6 +4,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention_mlp.common import accuracy
+from claims.common import claim
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.phase_diagram import WIDER, losses
@@ -53,7 +54,7 @@ def points() -> tuple[rc.Cell, ...]:
     return tuple(found)
 
 
-@rc.claim(
+@claim(
     "A.phase-diagram",
     "The formulas name the condition that sets the required m d at 80% of the points or more",
     source=rc.Source(
@@ -75,7 +76,6 @@ def points() -> tuple[rc.Cell, ...]:
         rc.Control("recall-only", "recall binds everywhere", lambda cell: "recall"),
         rc.Control("mlp-noise", "MLP noise binds everywhere", lambda cell: "MLP noise"),
     ),
-    dtype="float32",
     plot=rc.Plot("map", x="dim", group=("length",), log="x"),
 )
 def phase_map(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
@@ -107,7 +107,7 @@ def raised(cell: rc.Cell) -> rc.Cell:
     return sized(cell.replace(**{cell["raised"]: 4 * cell[cell["raised"]]}))
 
 
-@rc.claim(
+@claim(
     "A.length-tradeoff",
     "Short sequences: superposition is free. Long ones: raise d, or N",
     source=rc.Source(
@@ -134,7 +134,6 @@ def raised(cell: rc.Cell) -> rc.Cell:
         ),
         rc.Control("no-gain", "neither helps", lambda cell: 0.0),
     ),
-    dtype="float32",
     plot=rc.Plot(x="length", group=("raised",), y_label="gain in share answered right", dear=True),
 )
 def length_tradeoff(cell: rc.Cell, block: rc.Block) -> Tensor:

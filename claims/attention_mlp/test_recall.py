@@ -7,7 +7,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import measuring, table
+from claims.common import claim, measuring, table
 from simulation.attention import sampling
 from simulation.attention_mlp import three_steps as mlp
 from theory.attention import recall as attention_recall
@@ -15,7 +15,7 @@ from theory.attention_mlp import recall
 from theory.attention_mlp.problem import MlpProblem
 
 recall_claim = partial(
-    rc.claim,
+    claim,
     source=rc.Source("A", "A6", "A9"),
     replicates={"smoke": (16, 1024), "standard": (16, 2048), "full": (64, 8192)},
     size=lambda c: 5 * c["vocab_size"] * (c["vocab_size"] + c["width"]),

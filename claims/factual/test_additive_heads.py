@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import rungs
+from claims.common import claim, rungs
 from simulation.factual import additive_heads as measured
 from theory.factual import additive_heads
 
@@ -16,7 +16,7 @@ SUBJECT_DIM = rc.on(additive_heads.subject_dim)
 RELATION_DIM = rc.on(additive_heads.relation_dim)
 EDGE = 0.06
 code_claim = partial(
-    rc.claim,
+    claim,
     source=rc.Source("B", "B4"),
     replicates=(8, 2048),
     rule=rc.CriticalLocation(rc.Region(1 - EDGE, 1 + EDGE), scan="dim"),

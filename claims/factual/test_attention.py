@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import measuring, rungs, tiers
+from claims.common import claim, measuring, rungs, tiers
 from claims.factual.common import ALL_FACTS, NAMES, shapes
 from claims.factual.explicit_weights import MARGIN, each, recalled
 from simulation.factual import constructions, task
@@ -17,7 +17,7 @@ from theory.factual import constructions as theory
 SOURCE = rc.Source(
     "B", "B3", "B4", provenance="derived", reference="theory/factual/constructions.py"
 )
-attention_claim = partial(rc.claim, source=rc.Source("B", "B3", "B4"))
+attention_claim = partial(claim, source=rc.Source("B", "B3", "B4"))
 DIM = rc.on(theory.attention_dim)
 
 

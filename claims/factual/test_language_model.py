@@ -25,7 +25,6 @@ from simulation.factual import language_model
     why="the published figure is for 1,000 exposures and a GPT-2 of a million weights and more; a "
     "fifth either way would carry it over",
     from_pilot=True,
-    dtype="float32",
 )
 def language_model_bits(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The model has all that the constructions leave out: softmax attention, layer norm, MLPs and

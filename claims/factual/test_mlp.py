@@ -6,7 +6,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import measuring, rungs, tiers
+from claims.common import claim, measuring, rungs, tiers
 from claims.factual.common import ALL_FACTS, shapes
 from claims.factual.explicit_weights import FREQUENCY, each, recalled
 from simulation.factual import constructions, task
@@ -28,7 +28,7 @@ def accuracy_compressed(cell: rc.Cell, block: rc.Block) -> Tensor:
     return each(cell, block, run)
 
 
-compressed = measuring(accuracy_compressed, partial(rc.claim, source=rc.Source("B", "B4", "B5")))
+compressed = measuring(accuracy_compressed, partial(claim, source=rc.Source("B", "B4", "B5")))
 
 FIRST = rc.Cell(subjects=16, relations=8, answers=8, dim=128)
 CORNERS = (FIRST, FIRST.replace(subjects=64), FIRST.replace(relations=32))
@@ -47,7 +47,7 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
     return lambda c: WIDTH(FIRST) * (c["subjects"] * c["relations"] / 128) ** power
 
 
-@rc.claim(
+@claim(
     "B.mlp-threshold",
     "An MLP behind attention stores every fact at a width linear in the facts, up to logarithms",
     source=rc.Source("B", "B3", "B4"),

@@ -9,7 +9,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import measuring
+from claims.common import claim, measuring
 from claims.factual import sequential
 from claims.factual.sequential import RATE, REFERENCE, SMALL, end, half_time, stage_loss, task
 from simulation.factual import sequential_learning as learning
@@ -20,7 +20,7 @@ REPORTED = rc.Source("B", "B6", "B8", provenance="reported", reference=REFERENCE
 PUBLISHED = {"subjects": 16, "relations": 4, "answers": 8}
 BATCH = 1024  # of the published SGD
 EVERY = 10  # steps between two looks at the loss
-sgd_claim = partial(rc.claim, replicates=(20, 160), dtype="float32")
+sgd_claim = partial(claim, replicates=(20, 160))
 
 
 def sgd_total(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -65,7 +65,6 @@ sgd_loss_curve = measuring(sgd_total)(
         rc.at("late", "14 steps later", step=lambda cell: cell["step"] - 14),
     ),
     plot=rc.Plot(x="step", x_label="step of SGD", y_label="loss (nats)", log="", span=(0, 5500)),
-    dtype="float32",
 )
 
 LINES = {800: 32, 3000: 8}

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import claim
 from claims.factual.common import NAMES, shapes
 from claims.factual.explicit_weights import each
 from simulation.factual import sequential_learning as learning
@@ -56,7 +57,7 @@ def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     return dict(zip(("error", "relation", "subject"), each(cell, block, run), strict=True))
 
 
-@rc.claim(
+@claim(
     "B.factual-guess-by-relation",
     "Guessing by the relation alone is right as often as predicted, within 4%",
     source=rc.Source("B", "B3"),
@@ -85,7 +86,7 @@ def guess_by_relation(cell: rc.Cell, block: rc.Block) -> Tensor:
 OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plateau)
 
 
-@rc.claim(
+@claim(
     "B.factual-open-entropy",
     "The relation leaves the predicted share of log D open, within 3%",
     source=rc.Source("B", "B3", "B6", provenance="derived", reference=REFERENCE),

@@ -19,16 +19,15 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import measuring
+from claims.common import claim, measuring
 from claims.factual.trained import MOST, PUBLISHED, SHORT, sizes, split, trained, within
 from theory.factual import trained_transformer as theory
 
 REFERENCE = "theory/factual/trained_transformer.py"
-trained_claim = partial(rc.claim, dtype="float32")
 to_90 = measuring(
     lambda cell, block: (trained(cell, block, target=0.9) >= 0.9).to(block.dtype),
     partial(
-        trained_claim,
+        claim,
         source=rc.Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
         latex=r"SR\propto(4Hd_hd+2md)^1",
         plot=rc.Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
@@ -125,7 +124,7 @@ def at_edges(dim: int, **run: int) -> list[rc.Cell]:
 to_99 = measuring(
     lambda cell, block: (trained(cell, block) >= 0.99).to(block.dtype),
     partial(
-        trained_claim,
+        claim,
         source=rc.Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
         predict=line,
         latex=r"SR = c\,(4Hd_hd+2md),\qquad c = 0.15",
@@ -170,7 +169,7 @@ line_constant = to_99(
 )
 
 
-@trained_claim(
+@claim(
     "B.trained-reference-line-attention",
     "The published line facts = 0.15 weights, with most weights in the attention",
     source=rc.Source("B", "B8", provenance="reported", reference=REFERENCE),

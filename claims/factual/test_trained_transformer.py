@@ -11,6 +11,7 @@ import math
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import claim
 from claims.factual.trained import MOST, PUBLISHED, sizes, trained, within
 from theory.factual import trained_transformer as theory
 
@@ -27,7 +28,7 @@ def no_gain(weights: str) -> rc.OneSided:
     return rc.OneSided(upper=0.5, observable=f"{weights}_gains", method=rc.Betting())
 
 
-@rc.claim(
+@claim(
     "B.trained-either-weights",
     "Attention weights and MLP weights both store facts",
     source=rc.Source("B", "B4", provenance="stated", reference=REFERENCE),
@@ -51,7 +52,6 @@ def no_gain(weights: str) -> rc.OneSided:
         rc.Control("only-mlp", "more attention gains nothing", rule=no_gain("attention")),
     ),
     plot=rc.Plot(x="dim", y_label="share of runs in which both gain", log=""),
-    dtype="float32",
 )
 def either_weights(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Weights added to the attention alone let most trained transformers recall a tenth of the
@@ -117,7 +117,7 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
 """The last ones lie at 2.4 times the vertical part's x, and at 0.8 of it."""
 
 
-@rc.claim(
+@claim(
     "B.trained-trade-off",
     "Attention and MLP weights replace each other: most runs recall within the published boundary",
     source=rc.Source("B", "B5", "B8", provenance="reported", reference=REFERENCE),
@@ -146,7 +146,6 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
         rc.Control("only-mlp", "the value matrices store nothing", lambda cell: sloping(cell, x=0)),
     ),
     plot=rc.Plot("map", x="heads", group=("width",), log=""),
-    dtype="float32",
 )
 def trade_off(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Facts can be stored in the value matrices or in the MLP. Most models with equally many

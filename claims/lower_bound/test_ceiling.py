@@ -6,7 +6,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import claim, table
 from claims.lower_bound import common
 from claims.lower_bound.common import MEDIAN, critical_rungs, derived, guessed, mostly_guessed
 from simulation.lower_bound import gradient_channel
@@ -23,7 +23,7 @@ def highest(cell: rc.Cell, share: float = 1.0) -> float:
 
 
 below_ceiling = partial(
-    rc.claim,
+    claim,
     source=derived("ceiling.py"),
     predict=highest,
     rule=rc.OneSided(upper=0.0, method=rc.Betting(0, 1)),
@@ -93,7 +93,7 @@ HALF_ACCURACY = critical_rungs(
 )
 
 
-@rc.claim(
+@claim(
     "A.ceiling-factor",
     "The best estimator needs 2 to 3.3 times the information of the ceiling",
     source=common.SOURCE,
@@ -127,7 +127,7 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     return mostly_guessed(cell, block, "cancellation, assigned")
 
 
-@rc.claim(
+@claim(
     "A.exact-arithmetic",
     "In exact arithmetic a single real number beats the ceiling",
     source=derived("gradient_channel.py"),

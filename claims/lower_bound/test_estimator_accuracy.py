@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import claim, table
 from claims.lower_bound.common import SOURCE, guessed
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import matched_filter as matched_filter_estimator
@@ -39,7 +39,7 @@ MORE_DIM = rc.at("tenth-more-dim", "a tenth more dimensions", dim=lambda c: roun
 matched = rc.on(Problem, matched_filter.matched_filter_accuracy)
 PARITY = rc.Plot("parity", y_label="share of labels guessed right")
 reading_claim = partial(
-    rc.claim, source=SOURCE, plot=PARITY, size=lambda c: 0.9 * c["samples"] * c["length"]
+    claim, source=SOURCE, plot=PARITY, size=lambda c: 0.9 * c["samples"] * c["length"]
 )
 
 
@@ -126,7 +126,6 @@ LARGE_VOCABULARIES = table(
         rc.at("no-noise", "no noise, at infinite N", length=2, samples=lambda c: 64 * c["samples"]),
         MORE_DIM,
     ),
-    dtype="float32",
 )
 def one_step_decoding(cell: rc.Cell, block: rc.Block) -> Tensor:
     """After one gradient step a token's label is read as the highest of V scores, and that is right

@@ -6,13 +6,13 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import measuring, table
+from claims.common import claim, measuring, table
 from claims.lower_bound.common import MEDIAN, SOURCE, critical_rungs, derived, mostly_guessed
 from theory.attention.problem import Problem
 from theory.lower_bound import gradient_capacity, linear_mmse, matched_filter
 
 BATCHES = "share of batches with half of the labels right"
-half_claim = partial(rc.claim, replicates=(16, 1024))
+half_claim = partial(claim, replicates=(16, 1024))
 by_linear_mmse = measuring(
     lambda cell, block: mostly_guessed(cell, block, "linear MMSE"),
     partial(half_claim, source=SOURCE),

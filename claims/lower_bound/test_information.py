@@ -6,7 +6,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import claim, table
 from claims.lower_bound.common import SOURCE, derived
 from simulation.attention import sampling
 from simulation.lower_bound import erasure_channel, gradient_channel
@@ -15,7 +15,7 @@ from theory.attention.problem import Problem
 from theory.lower_bound import ceiling
 from theory.lower_bound import gradient_channel as channel
 
-told = partial(rc.claim, source=SOURCE)
+told = partial(claim, source=SOURCE)
 NEARLY_TIGHT = table(
     "vocab_size length samples dim",
     *((5, 24, 20, 2), (5, 48, 20, 3), (6, 64, 36, 3), (6, 192, 36, 4)),

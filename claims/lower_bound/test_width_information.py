@@ -3,6 +3,7 @@
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import claim
 from simulation.lower_bound import width_information as feature_spectrum
 from theory.lower_bound import width_information as width
 
@@ -23,7 +24,7 @@ LENGTHS = rc.Regime(
 )
 
 
-@rc.claim(
+@claim(
     "A.width-linear-directions",
     "No feature of a sequence depends on one of its tokens by more than 1/L",
     source=SOURCE,
@@ -53,7 +54,7 @@ def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
     return block.draw(feature_spectrum.shares, cell).leading
 
 
-@rc.claim(
+@claim(
     "A.width-pays-late",
     "Width pays only once N exceeds L^2 V",
     source=SOURCE,

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import rungs, table
+from claims.common import claim, rungs, table
 from claims.memory.common import majority
 from simulation.memory import bilinear as measured
 from simulation.memory import bits
@@ -21,7 +21,7 @@ NARROW = rc.grid(associations=(128, 512), dim=32, whitened=True)
 MEMORIES = table("construction dim width", ("bilinear", 64, 128), ("bilinear-whitened", 32, 64))
 
 hebbian_mlp = partial(
-    rc.claim,
+    claim,
     source=rc.Source("G", "G5"),
     size=lambda c: c["associations"] * (c["associations"] + c["width"]),
 )

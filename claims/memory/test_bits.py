@@ -7,12 +7,12 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import measuring, table
+from claims.common import claim, measuring, table
 from simulation.memory import bits as measured
 from theory.memory import bits as theory
 
 SOURCE = rc.Source("B", "B7", provenance="derived", reference="theory/memory/bits.py")
-bits_claim = partial(rc.claim, source=SOURCE)
+bits_claim = partial(claim, source=SOURCE)
 coded = measuring(
     lambda cell, block: measured.random_code_accuracy(block.rngs, **cell),
     partial(bits_claim, size=lambda c: 2 ** c["bits"] * c["facts"]),
@@ -49,9 +49,10 @@ def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
     return lambda c: float(predict(c.replace(bits=c["weight_bits"] * c["dim"] ** 2)))
 
 
-@bits_claim(
+@rc.claim(
     "B.bits-best-code",
     "No code of B bits is right more often than Fano's bound, and at the ends codes reach it",
+    source=SOURCE,
     latex=r"B \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=rc.on(theory.accuracy_ceiling),
     regime=theory.CODES.searched(
@@ -77,9 +78,10 @@ def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return torch.full((block.replicates,), measured.best_code_accuracy(**cell), dtype=block.dtype)
 
 
-@bits_claim(
+@rc.claim(
     "B.bits-searched-loss",
     "No code of B bits has less cross-entropy than log M - B log 2 / N",
+    source=SOURCE,
     latex=r"\mathrm{CE} \ge \log M-\frac{B\log2}N",
     predict=rc.on(theory.loss_floor),
     regime=theory.CODES.searched(

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import measuring, tiers
+from claims.common import claim, measuring, tiers
 from claims.memory.common import draw, majority
 from simulation.memory import linear as measured
 from theory.memory import linear as memory
@@ -71,11 +71,11 @@ def hebbian_whole(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 majority_claim = measuring(
     lambda cell, block: majority(hebbian_accuracy(cell, block)),
-    partial(rc.claim, source=SOURCE, plot=MAJORITY),
+    partial(claim, source=SOURCE, plot=MAJORITY),
 )
-whole_claim = measuring(hebbian_whole, partial(rc.claim, source=rc.Source("C", "C1")))
+whole_claim = measuring(hebbian_whole, partial(claim, source=rc.Source("C", "C1")))
 
-linear_accuracy = measuring(hebbian_accuracy, partial(rc.claim, source=SOURCE))(
+linear_accuracy = measuring(hebbian_accuracy, partial(claim, source=SOURCE))(
     "B.linear-accuracy",
     "The theory predicts the accuracy of the linear memory across its transition to within 0.015",
     """A sum of outer products answers an input rightly if its own score exceeds the scores of all

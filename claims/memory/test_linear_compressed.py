@@ -7,12 +7,12 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import measuring, table, tiers
+from claims.common import claim, measuring, table, tiers
 from claims.memory.common import draw, majority
 from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
-linear_claim = partial(rc.claim, source=rc.Source("B", "B1"))
+linear_claim = partial(claim, source=rc.Source("B", "B1"))
 # Multiples of a predicted rank or dimension: edges of a region, and further out.
 VOCABULARIES = ((1024, 1024), (4096, 2048), (16384, 1024), (131072, 4096))  # and queries
 RANKS, DIMS = (0.9, 0.96, 1.04, 1.1), (0.97, 1.03)
@@ -65,7 +65,7 @@ def one_by_one(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return torch.cat([most_recalled(cell, one) for one in ones])
 
 
-of_language_model = measuring(one_by_one, partial(linear_claim, dtype="float32"))
+of_language_model = measuring(one_by_one, linear_claim)
 
 rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
     "B.low-rank-accuracy",

@@ -12,12 +12,12 @@ import torch
 from scipy import special
 
 import recall_claims as rc
-from claims.common import measuring, rungs, table, tiers
+from claims.common import claim, measuring, rungs, table, tiers
 from simulation.memory.mlp import constructed
 from theory.laws import quadrature
 from theory.memory import mlp
 
-mlp_claim = partial(rc.claim, source=rc.Source("B", "B2"), replicates=(16, 1024), dtype="float32")
+mlp_claim = partial(claim, source=rc.Source("B", "B2"), replicates=(16, 1024))
 share_right = measuring(lambda cell, block: block.draw(constructed, cell)["accuracy"], mlp_claim)
 all_right = measuring(lambda cell, block: block.draw(constructed, cell)["all"], mlp_claim)
 ALL_RIGHT = "share of memories with all right"
@@ -306,7 +306,7 @@ relu_floor = share_right(
 )
 
 
-@rc.claim(
+@claim(
     "B.relu-memory-projection",
     "Plain ReLU features make no memory",
     source=rc.Source("B", "B2", provenance="derived", reference="theory/memory/mlp.py"),
@@ -332,7 +332,6 @@ relu_floor = share_right(
             rule=rc.OneSided(upper=0.1, observable="difference", method=rc.Betting(-1, 1)),
         ),
     ),
-    dtype="float32",
 )
 def relu_projection(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """With plain ReLU features every input overlaps every other by 1/pi of its own square, so each

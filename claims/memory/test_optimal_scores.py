@@ -6,7 +6,7 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import relaxing
+from claims.common import claim, relaxing
 from simulation.memory import optimal as measured
 from theory.memory import optimal as theory
 
@@ -15,7 +15,7 @@ RIDGE = 1e-4
 NEAR = rc.grid(dim=12, associations=34, own_competitors=(False, True))
 
 scores_claim = partial(
-    rc.claim,
+    claim,
     source=rc.Source("G", "G7", provenance="stated", reference="theory/memory/optimal.py"),
     regime="d = 12 and four fifths of the pairs that the best memory stores, with shared "
     "competitors and with own ones; the memory of largest margin",

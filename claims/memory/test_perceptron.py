@@ -6,7 +6,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import measuring, table, tiers
+from claims.common import claim, measuring, table, tiers
 from simulation.memory import perceptron as measured
 from theory.memory import perceptron as theory
 
@@ -19,7 +19,7 @@ FACTORS = (0.85, 0.95, 0.97, 1.03, 1.05, 1.18)
 CAPACITY = rc.on(theory.capacity)
 
 perceptron = partial(
-    rc.claim, plot=rc.Plot("parity", log="", y_label="share of draws that are separable")
+    claim, plot=rc.Plot("parity", log="", y_label="share of draws that are separable")
 )
 ONE_LESS = rc.at("patterns", "n in place of n - 1", patterns=lambda cell: cell["patterns"] + 1)
 THRESHOLD = rc.at("threshold", "a threshold as one weight more", dim=lambda cell: cell["dim"] + 1)
@@ -94,7 +94,7 @@ cover_capacity = labelled(
 )
 
 
-@rc.claim(
+@claim(
     "G.binary-capacity",
     "A perceptron with one-bit weights stores 0.83 patterns per weight",
     source=rc.Source("G", "G3", provenance="reported", reference=REFERENCE),

@@ -8,7 +8,7 @@ from scipy import stats
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import claim, table
 from claims.memory.common import draw
 from simulation.memory import linear as measured
 from theory.memory import linear as theory
@@ -38,7 +38,7 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     return scores[:, 0], scores[:, 1:]
 
 
-@rc.claim(
+@claim(
     "G.score-laws",
     "True scores, rivals' scores and margins follow the predicted laws",
     source=rc.Source("G", "G4", provenance="derived", reference="theory/memory/linear.py"),
@@ -72,7 +72,6 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
             lambda cell: {**LAWS(cell), "own": stats.norm(1, 4 / 3 * crosstalk(cell)).cdf},
         ),
     ),
-    dtype="float32",
 )
 def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """True scores and each rival's scores are normal. The margin is the true score less the largest
@@ -82,7 +81,7 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     return {"own": own, "rival": rivals[:, 0], "lead": own - rivals.amax(1)}
 
 
-@rc.claim(
+@claim(
     "G.percentile-profile",
     "A true score exceeds as many rivals as predicted",
     source=rc.Source("G", "G4", provenance="derived", reference="theory/memory/linear.py"),
@@ -115,7 +114,6 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
             ),
         ),
     ),
-    dtype="float32",
 )
 def percentile_profile(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A true score exceeds some share of the n - 1 rivals, which are independent given the length

@@ -6,15 +6,14 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import rungs
+from claims.common import claim, rungs
 from simulation.memory import superposition as measured
 from theory.memory import linear
 from theory.memory import superposition as theory
 
 superposition = partial(
-    rc.claim,
+    claim,
     source=rc.Source("G", "G6"),
-    dtype="float32",
     size=lambda c: c["attributes"] ** 2 * c["relations"] / 4,
 )
 needed = rc.on(theory.needed_dim)

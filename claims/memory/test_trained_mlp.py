@@ -7,7 +7,7 @@ import torch
 from scipy import optimize
 
 import recall_claims as rc
-from claims.common import measuring, table
+from claims.common import claim, measuring, table
 from simulation.memory import mlp as measured
 from theory.memory import mlp
 
@@ -37,9 +37,7 @@ def train(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     return {"value": (best >= 0.99).to(block.dtype), "accuracy": best}
 
 
-training = measuring(
-    train, partial(rc.claim, source=PUBLISHED, regime=LINE_REGIME, dtype="float32")
-)
+training = measuring(train, partial(claim, source=PUBLISHED, regime=LINE_REGIME))
 
 
 def line_claim(

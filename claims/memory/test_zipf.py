@@ -7,14 +7,14 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import measuring, table
+from claims.common import claim, measuring, table
 from simulation.memory.zipf import error
 from theory.memory import zipf
 
 REPORTED = rc.Source("C", "C3", provenance="reported", reference="theory/memory/zipf.py")
 DERIVED = rc.Source("C", "C3", provenance="derived", reference="theory/memory/zipf.py")
 zipf_claim = partial(
-    rc.claim, source=DERIVED, replicates=(256, 512), size=lambda c: 10 * c["stored"] * c["dim"]
+    claim, source=DERIVED, replicates=(256, 512), size=lambda c: 10 * c["stored"] * c["dim"]
 )
 LABELS, TOKENS, FRESH = 5, 512, 64
 SHARE = rc.Betting(0, 1)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import torch
 
 import recall_claims as rc
+from claims.common import claim
 from simulation.memory.zipf import error
 from theory.memory import zipf
 
@@ -30,7 +31,7 @@ def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> 
     return next(name for name, each in stored.items() if each == best)
 
 
-@rc.claim(
+@claim(
     "G.zipf-best-cutoff",
     "The best cut-off is a multiple of d/log d",
     source=rc.Source("G", "G8", provenance="derived", reference="theory/memory/zipf.py"),
@@ -51,7 +52,6 @@ def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> 
         ),
         rc.Control("fewer", "half as many", lambda cell: "a twelfth"),
     ),
-    dtype="float32",
 )
 def best_cutoff(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """The best number P of tokens to store is of order d but for a logarithm: a third of d at

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import relaxing, table
+from claims.common import claim, relaxing, table
 from simulation.spectral import one_step as measured
 from theory.spectral import several_steps as theory
 
@@ -33,7 +33,7 @@ def one_fewer(cell: rc.Cell) -> float:
 COUNTS = sizes((48, 1.5, 1), (48, 1.5, 2), (48, 2.0, 2), (64, 1.5, 3), (64, 2.0, 2), (64, 2.0, 3))
 
 
-@rc.claim(
+@claim(
     "E.several-steps-count",
     "One, two and three steps recall the predicted number of items, within 8%",
     source=DERIVED,
@@ -58,7 +58,7 @@ def count(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return block.draw(regularised, cell)[0][:, -1]
 
 
-@rc.claim(
+@claim(
     "E.second-step-exponent",
     "At a = 1.5 two steps recall d^1.556 items",
     source=REPORTED,
@@ -93,7 +93,7 @@ SHARES = rc.Betting(0, 12)
 that is lost, once in a thousand runs, weighs too much for a t interval."""
 
 
-@rc.claim(
+@claim(
     "E.several-steps-loss",
     "Two steps leave at most three times d_t^(1-a), on the population and on batches",
     source=REPORTED,

@@ -20,6 +20,7 @@ REGION = rc.Region(0.9, 1.1)
 
 beyond = relaxing(
     "Muon's loss",
+    dtype="float64",
     predict=rc.on(theory.steady_loss),
     latex=r"E=\log\left(1+(K-1)e^{-t}\right)",
     source=derived("F1"),

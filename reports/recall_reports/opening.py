@@ -8,7 +8,7 @@ from recall_reports.record import ClaimRow, ComponentRow, Record
 from recall_reports.record.values import Scale
 
 TESTED = {
-    "derived": "formulas that we derived from the papers' abstracts and reviews, not their proofs",
+    "derived": "formulas that we derived from the papers' {read}",
     "stated": "a sentence as published",
     "reported": "a sentence as reviewers or readers report it",
 }
@@ -45,7 +45,7 @@ def headline(record: Record) -> str:
 def first_lines(record: Record) -> list[str]:
     """Write the lines under the headline: how many claims hold, how closely, and whose they are."""
     claims, exploratory = summary.split(record)
-    lines = [_how_many(claims, exploratory), _how_close(claims), _what_is_tested(claims)]
+    lines = [_how_many(claims, exploratory), _how_close(claims), _what_is_tested(record, claims)]
     return [line for line in lines if line]
 
 
@@ -100,11 +100,15 @@ def distance(scale: Scale, part: ComponentRow) -> float | None:
     return abs(part.estimate - RIGHT.get(scale, (low + high) / 2))
 
 
-def _what_is_tested(claims: Sequence[ClaimRow]) -> str:
+def _what_is_tested(record: Record, claims: Sequence[ClaimRow]) -> str:
     """Say where the tested statements come from, and count the claims for each origin."""
     found = summary.evidence(claims)
+    sources = {claim.source.paper for claim in found.get("derived", ())}
+    known = {paper.read for paper in record.papers if paper.key in sources}
+    only = known.pop() if len(known) == 1 else ""
+    read = f"{only}, not their proofs" if only else "statements"
     parts = [
-        f"{len(found[name])} test{'s' * (len(found[name]) == 1)} {words}"
+        f"{len(found[name])} test{'s' * (len(found[name]) == 1)} {words.format(read=read)}"
         for name, words in TESTED.items()
         if name in found
     ]

@@ -60,17 +60,27 @@ class Mlp:
         return self.features(inputs) @ self.outer
 
 
-def attend(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
+def attend(
+    attention: Attention,
+    facts: Facts,
+    prompts: torch.Tensor,
+    readout: torch.Tensor | None = None,
+) -> torch.Tensor:
     """Output of the attention layer at EOS: (B, prompts, d).
 
     Scores and values depend only on the token, so a prompt enters through its counts of tokens. The
     softmax is exact, and costs the same for every prompt length.
+
+    ``readout``: (B, M, d); if given, return the output's products with its rows, (B, prompts, M).
     """
     counts, exponentials, totals = _softmax(attention, facts, prompts)
     values = torch.einsum("bhkd,bvd->bvhk", attention.value, facts.tokens)
     weighted = counts @ (values * exponentials.mT[..., None]).flatten(2)
-    heads = weighted.view(*counts.shape[:2], *values.shape[2:]) / totals[..., None]
-    return torch.einsum("bphk,bhdk->bpd", heads, attention.output)
+    heads = weighted.view(*counts.shape[:2], *values.shape[2:]).div_(totals[..., None])
+    outputs = attention.output.mT.flatten(1, 2)
+    if readout is not None:  # heads are fewer than prompts, so that their products come first
+        outputs = outputs @ readout.mT
+    return heads.flatten(2) @ outputs
 
 
 def focus(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
@@ -126,8 +136,7 @@ def attention_only(
     True
     """
     blocks = facts.outputs.view(len(facts.outputs), facts.relations, -1, facts.dim)
-    # The least vector with product 1 with each of some rows is the sum of their duals.
-    codes = [_duals(rows).sum(-2) for rows in (facts.answered(), blocks)]
+    codes = [_least(rows) for rows in (facts.answered(), blocks)]
     return _heads(facts, torch.cat(codes, 1), head_dim, margin=margin, scale=scale)
 
 
@@ -202,19 +211,34 @@ def recalled(
     facts: Facts, prompts: torch.Tensor, attention: Attention, mlp: Mlp | None = None
 ) -> torch.Tensor:
     """Whether the weights recall each fact, from its prompt: (B, S, R)."""
-    outputs = attend(attention, facts, prompts)
-    logits = (mlp(outputs) if mlp else outputs) @ facts.outputs.mT
+    if mlp is None:
+        logits = attend(attention, facts, prompts, facts.outputs)
+    else:
+        logits = mlp(attend(attention, facts, prompts)) @ facts.outputs.mT
     return logits.argmax(2).view_as(facts.answers) == facts.answers
 
 
 def _duals(rows: torch.Tensor) -> torch.Tensor:
     """Dual basis of rows (..., n, d), in their span."""
+    duals: torch.Tensor = torch.linalg.solve_ex(_products(rows), rows)[0]
+    return duals
+
+
+def _least(rows: torch.Tensor) -> torch.Tensor:
+    """Least vectors (..., d) whose product with each of some rows (..., n, d) is 1."""
+    weights: torch.Tensor = torch.linalg.solve_ex(_products(rows), rows.new_ones(rows.shape[:-1]))[
+        0
+    ]
+    return (weights[..., None, :] @ rows)[..., 0, :]
+
+
+def _products(rows: torch.Tensor) -> torch.Tensor:
+    """Products (..., n, n) of rows (..., n, d)."""
     if rows.shape[-2] > rows.shape[-1]:
         raise ValueError(
             f"{rows.shape[-2]} vectors in {rows.shape[-1]} dimensions have no dual basis: raise dim"
         )
-    duals: torch.Tensor = torch.linalg.solve_ex(rows @ rows.mT, rows)[0]
-    return duals
+    return rows @ rows.mT
 
 
 def _keys(facts: Facts, group: int, margin: float = MARGIN) -> tuple[torch.Tensor, torch.Tensor]:

@@ -205,10 +205,11 @@ def regularised(matrix: torch.Tensor, ridge: float) -> torch.Tensor:
     >>> regularised(torch.tensor([[0.0, 3.0], [-3.0, 0.0]]), 4.0).round(decimals=3).tolist()
     [[0.0, 0.6000000238418579], [-0.6000000238418579, 0.0]]
     """
-    values, vectors = torch.linalg.eigh(matrix.mT @ matrix)
+    double = matrix.double()  # a square in float32 would lose singular values as small as the ridge
+    values, vectors = torch.linalg.eigh(double.mT @ double)
     scaled = vectors / (values + ridge**2).sqrt()[..., None, :]
-    factor: torch.Tensor = matrix @ scaled @ vectors.mT
-    return factor
+    factor: torch.Tensor = double @ scaled @ vectors.mT
+    return factor.to(matrix.dtype)
 
 
 def _spectral(p: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:

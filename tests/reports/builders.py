@@ -46,6 +46,7 @@ def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -
         title=title,
         authors="Vural, Bietti, Soltanolkotabi, Wu",
         identifier="arXiv 2603.15923",
+        read="abstracts and reviews",
         figures=[
             rec.Figure(
                 title="The excess falls as 1/N",

@@ -42,7 +42,10 @@ def record() -> rec.Record:
     """Make the whole record."""
     return rec.Record(
         suite=suite(),
-        papers=[paper(), rec.PaperRow(key="B", title="Associative Memories")],
+        papers=[
+            paper(),
+            rec.PaperRow(key="B", title="Associative Memories", read="abstracts and reviews"),
+        ],
         derivations=[
             rec.Derivation(
                 module=f"theory.{name}",

@@ -39,7 +39,10 @@ def test_the_first_lines_count_every_claim_once_and_measure_from_theory() -> Non
     assert "Of 4 on theorems 2 hold; 1 was expected to be false, and is; 1 was not run." in how_many
     assert how_many.startswith("5 claims")
     assert how_close.startswith("Median distance from theory: 3.0% in 2 ratios of means")
-    assert tested.startswith("2 of 4 claims on theorems test formulas that we derived")
+    derived = "2 of 4 claims on theorems test formulas that we derived from the papers'"
+    assert tested.startswith(f"{derived} abstracts and reviews, not their proofs; ")
+    report.papers[0].read = ""
+    assert opening.first_lines(report)[2].startswith(f"{derived} statements; ")
     assert tested.endswith("; 1 tests a sentence as published; 1 has a region from a pilot.")
 
 

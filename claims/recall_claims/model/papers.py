@@ -20,6 +20,7 @@ class Paper:
 
     Attributes:
         authors: empty, like `identifier`, for a group, whose statements name their own works.
+        read: what of it the authors of the claims have read, such as "abstracts and reviews".
         summary: text in plain words; paragraphs after the first have formulas, and are folded away.
         share: the paper's part of a run's error budget, in (0, 1].
         letters: meanings of other letters in formulas, by their LaTeX.
@@ -33,6 +34,7 @@ class Paper:
     title: str
     authors: str
     identifier: str
+    read: str
     summary: str
     share: float
     slots: int
@@ -53,8 +55,9 @@ def add_paper(path: Path) -> None:
     Args:
         path: a TOML file with id, title, authors, identifier, share, slots and statements. The file
             of a group of papers has a table `works` instead of authors and identifier, and each
-            of its statements names one of them. `summary` describes the paper in plain words, and
-            `figures` are the pictures at the report's top.
+            of its statements names one of them. `read` says what of the papers is known; a report
+            quotes it where it says from what formulas are derived. `summary` describes the paper in
+            plain words, and `figures` are the pictures at the report's top.
 
     Raises:
         OSError: the file cannot be read.
@@ -114,6 +117,7 @@ class _File(Struct):
     slots: Annotated[int, Meta(ge=1)]
     authors: list[str] = []
     identifier: str = ""
+    read: str = ""
     summary: str = ""
     works: dict[str, _Work] = {}
     symbols: dict[str, str] = {}
@@ -147,6 +151,7 @@ def _read(path: Path) -> Paper:
         title=data.title,
         authors="" if works else ", ".join(data.authors),
         identifier="" if works else data.identifier,
+        read=data.read,
         summary=data.summary,
         share=data.share,
         slots=data.slots,

@@ -266,14 +266,16 @@ class Statement(Struct, kw_only=True):
 class PaperRow(Struct, kw_only=True):
     """A paper whose statements are tested, and figures of the findings.
 
-    The first paragraph of `summary` is in plain words; later paragraphs have formulas. `letters`:
-    meanings of letters in these and in claims' formulas, by LaTeX.
+    `read`: what of it is known, if not all. The first paragraph of `summary` is in plain words;
+    later paragraphs have formulas. `letters`: meanings of letters in these and in claims' formulas,
+    by LaTeX.
     """
 
     key: Name
     title: str = ""
     authors: str = ""
     identifier: str = ""
+    read: str = ""
     summary: str = ""
     letters: dict[str, str] = {}
     statements: list[Statement] = []
