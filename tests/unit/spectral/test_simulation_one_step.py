@@ -148,6 +148,14 @@ def test_regularised_factor_is_that_of_singular_values() -> None:
     torch.testing.assert_close(one_step.regularised(matrix, 0.3), expected)
 
 
+def test_regularised_factor_keeps_small_singular_values_in_float32() -> None:
+    # A square loses values below 2e-4 of the largest in float32.
+    turn = torch.linalg.qr(torch.from_numpy(np.random.default_rng(9).standard_normal((6, 6))))[0]
+    matrix = (turn * torch.logspace(0, -5, 6)).float() @ turn.mT.float()
+    expected = one_step.regularised(matrix.double(), 1e-4).float()
+    torch.testing.assert_close(one_step.regularised(matrix, 1e-4), expected)
+
+
 def test_gradient_of_the_whole_softmax_is_that_of_automatic_differentiation() -> None:
     p, inputs, outputs = drawn(5, 7, 3)
     memory = torch.from_numpy(np.random.default_rng(6).standard_normal((1, 3, 3))).requires_grad_()
