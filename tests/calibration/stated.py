@@ -338,12 +338,14 @@ a bound; claims are one-sided, and tight where they say so:
     memory.bits.accuracy_ceiling memory.bits.loss_floor spectral.underdetermined.flat_share
 the middle of two exact bounds; claims judge that means lie between them:
     spectral.underdetermined.sensing_loss spectral.underdetermined.sensing_speed
-exact at every size; its claim judges what replicates resolve:
+exact at every size; claims judge what rounding or replicates resolve:
+    spectral.tail_classes.adam_lead spectral.tail_classes.muon_lead
     spectral.underdetermined.gradient_concentration
 its docstring or its claims say how far off it is; claims hold it to their regions:
     memory.listwise.critical_associations spectral.one_step.critical_batch
     spectral.one_step.recalled_gradient spectral.one_step.recalled_newton
     spectral.one_step.recalled_spectral spectral.several_steps.recalled
+    spectral.tail_classes.muon_gap
 within 1e-4 but for the size of the steps; the claims of its file hold it to that:
     spectral.flows.gradient_error spectral.flows.learning_time spectral.flows.log_odds
     spectral.flows.time_ratio spectral.softmax_memory.spectral_floor
