@@ -29,7 +29,7 @@ ANY = rc.Regime(
     },
     holds=lambda cell: (
         cell["samples"] * cell["length"] >= 64
-        and (cell["embeddings"] != "orthonormal" or cell["dim"] > cell["vocab_size"])
+        and (cell["embeddings"] != "orthonormal" or cell["dim"] >= cell["vocab_size"] + 2)
     ),
 )
 identity_claim = partial(rc.claim, cells=CELLS, replicates=12, rule=rc.Identity(1e-12))

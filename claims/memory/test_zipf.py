@@ -344,7 +344,7 @@ samples_exponent = stored(
     size=lambda c: 3 * c["stored"] * c["dim"],
     cells={"standard": UNSEEN},
     rule=rc.Exponents(
-        {"samples": -0.5}, 0.05, reference="prediction", method=rc.Student(spent=0.5)
+        {"samples": -0.5}, 0.05, reference="prediction", method=rc.Student(spent=0.25)
     ),
     why="The finite-size theory has an exponent of -0.51 on this grid.",
     replicates=(256, 1024),
