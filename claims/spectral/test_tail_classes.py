@@ -31,11 +31,16 @@ def embeddings(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     return rotated(streams, cell["items"]), rotated(streams, cell["items"])
 
 
-def first_step(cell: rc.Cell, block: rc.Block, rule: memory.Rule) -> Tensor:
-    """Scores after a step of size 1 in random embeddings: (R, K, K)."""
+def first_gradient(cell: rc.Cell, block: rc.Block) -> Tensor:
+    """Negative gradient at W = 0: (K, K)."""
     known = task(cell, block)
-    step = memory.in_bases(rule, *embeddings(cell, block))
-    return step(known.gradient(known.start()).matrix)
+    return known.gradient(known.start()).matrix
+
+
+def first_leads(cell: rc.Cell, block: rc.Block) -> Tensor:
+    """Leads after Adam's first step, of size 1, in random embeddings: (R, K)."""
+    step = memory.in_bases(flows.sign, *embeddings(cell, block))
+    return memory.leads(step(first_gradient(cell, block)))
 
 
 def of_group(leads: Tensor, cell: rc.Cell, group: int) -> Tensor:
@@ -85,9 +90,8 @@ def muon_classes(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     rarer ones dominate: at most 1/n, if n classes are at most as frequent. So rare classes are
     learned at the rate of frequent ones. A class that is rare alone is not: with four classes of
     frequencies 1 to 4^-8 its lead is a hundredth of theirs."""
-    known = task(cell, block)
-    gradient = known.gradient(known.start()).matrix
-    found = memory.leads(first_step(cell, block, flows.polar))
+    gradient = first_gradient(cell, block)
+    found = memory.leads(memory.in_bases(flows.polar, *embeddings(cell, block))(gradient))
     one_hot = memory.leads(flows.sign(gradient))
     long = memory.leads(gradient) * (cell["items"] - 1) ** 0.5 / gradient.norm()
     return {
@@ -128,9 +132,9 @@ def muon_worst_class(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     class has a chance eps to be wrong. Then the worst has 1 + O(log(K/eps)/K) times that, here with
     its constant, in log odds. After a step of gradient descent the gap is K/sqrt(2) times as large,
     up to a factor of sqrt(1 + r^2)."""
-    known = task(cell, block)
-    gradient = known.gradient(known.start()).matrix
-    gap = memory.worst_gap(first_step(cell, block, flows.polar), cell["error"])
+    gradient = first_gradient(cell, block)
+    step = memory.in_bases(flows.polar, *embeddings(cell, block))(gradient)
+    gap = memory.worst_gap(step, cell["error"])
     descent = memory.worst_gap(gradient, cell["error"])
     return {"value": gap, "gradient": descent.expand(block.replicates)}
 
@@ -173,7 +177,7 @@ def adam_classes(cell: rc.Cell, block: rc.Block) -> Tensor:
     """An entry of the gradient is a sum over classes, weighted by their frequencies. It has
     the sign of a rare class's own part only a little more often than not. So leads are near
     sqrt(2/pi) K p/|p|; the prediction is exact for every K."""
-    return of_group(memory.leads(first_step(cell, block, flows.sign)), cell, cell["group"])
+    return of_group(first_leads(cell, block), cell, cell["group"])
 
 
 def limit(cell: rc.Cell) -> float:
@@ -209,7 +213,7 @@ RARE = table("imbalance", (1 / 4,), (1 / 8,), (1 / 16,), (1 / 32,), items=64)
 def adam_rare(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Adam is as unbalanced as gradient descent there: it divides by the size of an entry, and an
     entry belongs to all classes."""
-    return of_group(memory.leads(first_step(cell, block, flows.sign)), cell, 2)
+    return of_group(first_leads(cell, block), cell, 2)
 
 
 COUNT = 10

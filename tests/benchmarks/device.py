@@ -59,7 +59,7 @@ OVER: Mapping[str, str] = {
         E.several-steps-count E.second-step-exponent E.several-steps-loss E.beyond-thresholded
         A.width-linear-directions A.width-pays-late H.flat-until H.flat-time
         H.regression-loss H.singular-values H.sensing-loss
-        H.sensing-time H.sensing-flat H.gradient-values
+        H.sensing-time H.sensing-flat H.gradient-values H.muon-classes
     """,
 }
 """Claims over budget, by reason; the list may only get shorter."""
