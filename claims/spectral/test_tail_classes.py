@@ -89,7 +89,7 @@ def muon_classes(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """A class's lead is K/(K - 1) times one less a weight, its share in a sum over all classes that
     rarer ones dominate: at most 1/n, if n classes are at most as frequent. So rare classes are
     learned at the rate of frequent ones. A class that is rare alone is not: with four classes of
-    frequencies 1 to 4^-8 its lead is a hundredth of theirs."""
+    frequencies 1 to 4^-8 its lead is a tenth of theirs."""
     gradient = first_gradient(cell, block)
     found = memory.leads(memory.in_bases(flows.polar, *embeddings(cell, block))(gradient))
     one_hot = memory.leads(flows.sign(gradient))
