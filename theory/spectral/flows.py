@@ -81,14 +81,15 @@ FALLING = FACTS.searched(
     "at least 18% of the time",
     holds=lambda cell: (
         cell["relations"] <= 4 * cell["subjects"] <= 16 * cell["relations"]
-        and min(cell["subjects"], cell["relations"]) >= 4
         and _latest(cell, 0.01) <= 1.045 * cell["begin"]
         and 1.18 * cell["begin"] <= cell["time"] <= 1.05 * _latest(cell, 1e-6)
     ),
+    subjects=log_range(4, 256),
+    relations=log_range(4, 64),
     flow=("spectral",),
     part=PARTS,
-    begin=log_range(3.0, 32.0, per_octave=8),
-    time=log_range(3.0, 32.0, per_octave=8),
+    begin=log_range(5.0, 32.0, per_octave=8),
+    time=log_range(5.0, 32.0, per_octave=8),
 )
 """Regime in which `spectral_decay_rate` is within 2%."""
 PATHS = FACTS.searched(
