@@ -155,8 +155,8 @@ one-dimension: G.cover-share at patterns=4 dim=1
     memory.perceptron.separable_share: right(dim=2) if dim == 1
 long-lists: C.listwise-load at dim=10 share=0.9
     memory.listwise.critical_load: 0.6 * right() if share > 0.8
-subjects-for-relations: D.spectral-decay at subjects=3 relations=10 flow=spectral part=subject
-        begin=7.14 time=8.49
+subjects-for-relations: D.spectral-decay at subjects=4 relations=10 flow=spectral part=subject
+        begin=7.8 time=9.6
     spectral.flows.spectral_decay_rate: right(relations=p.subjects) if p.relations > 8
 late-relations: D.learning-times at duration=11.3 flow=spectral part=relation relations=32
         subjects=4
