@@ -156,7 +156,7 @@ one-dimension: G.cover-share at patterns=4 dim=1
 long-lists: C.listwise-load at dim=10 share=0.9
     memory.listwise.critical_load: 0.6 * right() if share > 0.8
 subjects-for-relations: D.spectral-decay at subjects=4 relations=10 flow=spectral part=subject
-        begin=7.8 time=9.6
+        begin=7.71 time=9.17
     spectral.flows.spectral_decay_rate: right(relations=p.subjects) if p.relations > 8
 late-relations: D.learning-times at duration=11.3 flow=spectral part=relation relations=32
         subjects=4
