@@ -215,6 +215,25 @@ def unseen_mass(alpha: float, samples: float) -> float:
     return float(constant * samples ** samples_exponent(alpha))
 
 
+def least_error(alpha: float, labels: int, tokens: int, samples: int) -> float:
+    r"""Error of a memory that knows each token of its samples, and guesses the label of the others.
+
+    $(1-1/M)\sum_xp(x)(1-p(x))^T$ over finitely many tokens, whose frequencies add up to 1. No
+    memory does better on average if labels are drawn uniformly.
+
+    Raises:
+        ValueError: alpha not above 1, or fewer than 1 label, token or sample.
+    """
+    if alpha <= 1 or min(labels, tokens, samples) < 1:
+        raise ValueError(
+            f"alpha={alpha} must be above 1, and {labels} labels, {tokens} tokens and {samples} "
+            "samples at least 1"
+        )
+    p = frequencies(tokens, alpha)
+    p /= p.sum()
+    return float((1 - 1 / labels) * p @ (1 - p) ** samples)
+
+
 @prediction(latex=r"E\propto\left(\frac d{\ln d}\right)^{1-\alpha}", source=_SOURCE)
 def cutoff_exponent(alpha: float) -> float:
     r"""Exponent of the error as a power of the number of tokens that fit.

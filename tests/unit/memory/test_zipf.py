@@ -51,6 +51,19 @@ def test_more_samples_approach_unlimited_data() -> None:
     assert errors[-1] == pytest.approx(theory.cutoff_error(2.0, 5, 64, 15), rel=1e-4)
 
 
+def test_the_least_error_of_two_tokens_by_hand() -> None:
+    # Frequencies 4/5 and 1/5; after two samples unseen with probabilities 1/25 and 16/25.
+    expected = (1 - 1 / 5) * (4 / 5 / 25 + 1 / 5 * 16 / 25)
+    assert theory.least_error(2.0, 5, 2, 2) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match="0 samples at least 1"):
+        theory.least_error(2.0, 5, 2, 0)
+
+
+def test_the_least_error_of_many_tokens_is_the_unseen_mass() -> None:
+    exact = theory.least_error(2.0, 5, 10**6, 1000)
+    assert exact == pytest.approx(0.8 * theory.unseen_mass(2.0, 1000), rel=0.01)
+
+
 @pytest.mark.parametrize("alpha", [1.5, 2.0, 3.0])
 def test_unseen_mass_is_its_sum(alpha: float) -> None:
     p = theory.frequencies(10**6, alpha)
