@@ -1,5 +1,6 @@
 """Probability that the right label outscores all others, for any linear estimator."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -77,6 +78,7 @@ class Scores:
         overlap: mean squared correlation of the readings of two labels; (own signal)^2 times
             ``overlap`` adds to the variance of the rivals.
         rank: effective number of independent directions among the rivals' scores.
+        rival_third: third cumulant of the rival's score, (rivals,), or 0 for none.
     """
 
     own: Array
@@ -87,6 +89,7 @@ class Scores:
     shared: float
     overlap: float
     rank: float
+    rival_third: Array | float = 0.0
 
 
 def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
@@ -94,7 +97,8 @@ def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
 
     As in `theory.attention.recall`, all rivals share one length. The length fluctuates (gamma,
     variance $2/D + (3 E s^4/(E s^2)^2 - 1)/V$), and contains the token's own score. Given the
-    length, a rival's score is distributed as a coordinate of a sphere in $D$ dimensions.
+    length, a rival's score is distributed as a coordinate of a sphere in $D$ dimensions, to which
+    a third cumulant adds the first term of Edgeworth's series.
     """
     scale, scale_weight = quadrature.gamma(
         2 / scores.rank + (3 * law.kurtosis - 1) / vocab_size, _SCALE_NODES
@@ -107,8 +111,11 @@ def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
     own = scores.own.reshape(-1, 1, 1) + noise
     length = r * scores.shared + scores.overlap * np.maximum(signal * (signal + 2 * noise), 0.0)
     margin = own[..., None] - scores.rival
-    below = sphere.cdf(margin / np.sqrt(length[..., None] + scores.rival_variance), scores.rank)
-    best = (below @ scores.rival_weights) ** (vocab_size - 1)
+    spread = np.sqrt(length[..., None] + scores.rival_variance)
+    z = margin / spread
+    skewed = scores.rival_third / spread**3 * (z**2 - 1) * np.exp(-(z**2) / 2)
+    below = sphere.cdf(z, scores.rank) - skewed / (6 * math.sqrt(2 * math.pi))
+    best = (below @ scores.rival_weights).clip(0, 1) ** (vocab_size - 1)
     return float(law.weights @ (best @ normal_weight) @ scale_weight)
 
 

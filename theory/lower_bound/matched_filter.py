@@ -4,7 +4,9 @@ Scores are in units of $1/(LV)$, $s = n/\lambda$. The right label scores $s$. Ot
 through overlaps of variance $1/d$, and the uninformative tokens add noise of variance $(L-1)/N$ per
 entry of $LVM$, amplified by $(1 + V/d)^2$. Fluctuating label counts add $(L-1)(s_k-1)/V$ to a whole
 row of M; token $x$ reads that times $c_x = z_x^\top\sum_w z_w \sim N(1, (V-1)/d)$, the same $c_x$
-for all labels, so that most of this noise falls on a few tokens.
+for all labels, so that most of this noise falls on a few tokens. A score contains its own entry of
+M, a count of chance meetings, with weight 1. So a rival's score has the third cumulant
+$s(L-1)/(N\lambda)$, which matters where d is of the order of V.
 """
 
 import math
@@ -32,7 +34,10 @@ _BIAS_NODES = 9
 )
 @cache
 def matched_filter_accuracy(problem: Problem) -> float:
-    r"""Mean accuracy of the matched filter on the gradient of a training batch."""
+    r"""Mean accuracy of the matched filter on the gradient of a training batch.
+
+    The cumulative function F of a rival's score has Edgeworth's term for the third cumulant.
+    """
     size, dim = problem.vocab_size, problem.dim
     law = argmax_accuracy.counts(problem)
     overlap = (size - 1) / dim
@@ -54,6 +59,7 @@ def matched_filter_accuracy(problem: Problem) -> float:
             shared=shared,
             overlap=1 / dim,
             rank=rank,
+            rival_third=(problem.length - 1) / problem.samples * law.shares / problem.load,
         )
         return argmax_accuracy.probability(scores, law, size)
 

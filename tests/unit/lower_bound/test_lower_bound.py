@@ -119,6 +119,18 @@ def test_matched_filter_without_noise_is_a_memory_trained_at_perfect_attention()
 
 
 @pytest.mark.parametrize(
+    ("length", "dim", "simulated"), [(32, 254, 0.602), (32, 190, 0.503), (64, 254, 0.356)]
+)
+def test_matched_filter_where_chance_meetings_are_skewed(
+    length: int, dim: int, simulated: float
+) -> None:
+    """``simulated``: means of 96 replicates, with standard errors of 0.003."""
+    problem = Problem(vocab_size=256, length=length, samples=2048, dim=dim)
+    found = matched_filter.matched_filter_accuracy(problem)
+    assert found == pytest.approx(simulated, abs=0.009)
+
+
+@pytest.mark.parametrize(
     ("module", "accuracy", "hopeless"),
     [
         (linear_mmse, linear_mmse.linear_mmse_accuracy, 32),
