@@ -23,7 +23,8 @@ THRESHOLD = argmax_accuracy.THRESHOLD
 REGIME = argmax_accuracy.REGIME
 
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
-_MEETING_NODES = 8
+_OWN_NODES, _RIVAL_NODES = 6, 12
+"""Fewer points leave steps where d is near V, and a rival's score is hardly more than a count."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,9 @@ def linear_mmse_accuracy(problem: Problem) -> float:
     shared = law.square * size * label_overlap * token_overlap + noise * (1 / label_share - 1)
     # Leverages of unit vectors fluctuate by 2(1 - share)/V relative to their square.
     leverage = 2 * (2 - label_share - token_share) / size
-    own = meetings(problem, law, _MEETING_NODES if token_share > 0.5 else 1)
+    own = meetings(problem, law, _OWN_NODES if token_share > 0.5 else 1)
     # A rival reads its own entry of M with weight 1.
-    rival = meetings(problem, law, _MEETING_NODES)
+    rival = meetings(problem, law, _RIVAL_NODES)
     scores = argmax_accuracy.Scores(
         own=own.shares + own.excess,
         own_variance=shared + own.shares**2 * leverage + (noise - own.variance) * own.shares,

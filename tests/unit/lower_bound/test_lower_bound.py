@@ -118,6 +118,10 @@ def test_matched_filter_without_noise_is_a_memory_trained_at_perfect_attention()
     )
 
 
+SKEWED = PROBLEM.replace(samples=2048)
+"""A token and a label meet by chance once, at a length of 32."""
+
+
 @pytest.mark.parametrize(
     ("length", "dim", "simulated"), [(32, 254, 0.602), (32, 190, 0.503), (64, 254, 0.356)]
 )
@@ -125,9 +129,17 @@ def test_matched_filter_where_chance_meetings_are_skewed(
     length: int, dim: int, simulated: float
 ) -> None:
     """``simulated``: means of 96 replicates, with standard errors of 0.003."""
-    problem = Problem(vocab_size=256, length=length, samples=2048, dim=dim)
-    found = matched_filter.matched_filter_accuracy(problem)
+    found = matched_filter.matched_filter_accuracy(SKEWED.replace(length=length, dim=dim))
     assert found == pytest.approx(simulated, abs=0.009)
+
+
+@pytest.mark.parametrize(("length", "simulated"), [(16, 0.972), (32, 0.918), (64, 0.800)])
+def test_linear_mmse_where_scores_are_hardly_more_than_counts(
+    length: int, simulated: float
+) -> None:
+    """``simulated``: means of 64 replicates, with standard errors of 0.001 to 0.003."""
+    found = linear_mmse.linear_mmse_accuracy(SKEWED.replace(length=length, dim=254))
+    assert found == pytest.approx(simulated, abs=0.01)
 
 
 @pytest.mark.parametrize(
