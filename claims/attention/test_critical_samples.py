@@ -192,7 +192,7 @@ press_version = localised(
     cells=lambda: rc.ladder(PRESS, "samples", closed_form, (0.7, 1.4)),
     replicates=(48, 1536),
     rule=rc.CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
-    why="A quarter allows for corrections of any logarithm.",
+    why="A quarter allows for any logarithmic correction.",
     plot=LOCALISATION,
     refuted="""A larger dimension helps: it makes the embeddings more nearly orthogonal, and the
         critical number of samples falls with d, roughly as d^(-3/2), instead of growing with it. It

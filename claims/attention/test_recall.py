@@ -49,7 +49,7 @@ MEDIAN = """Rungs are judged by the share of batches that recall more than half 
 
 
 def rungs(half_width: float) -> tuple[float, ...]:
-    """Factors on a predicted size: at the edges of a region, two between them, one beyond each."""
+    """Return factors of a predicted size: a region's edges, two between, and one beyond each."""
     return tuple(1 + side * half_width for side in (-2, -1, -0.4, 0.4, 1, 2))
 
 

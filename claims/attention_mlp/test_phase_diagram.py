@@ -103,7 +103,7 @@ def sized(cell: rc.Cell) -> rc.Cell:
 
 
 def raised(cell: rc.Cell) -> rc.Cell:
-    """Add the width to a cell with four times the dimension, or samples, as the cell says."""
+    """Multiply the size that ``raised`` names by four, and add the width that the budget allows."""
     return sized(cell.replace(**{cell["raised"]: 4 * cell[cell["raised"]]}))
 
 

@@ -114,8 +114,9 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot(x="length", group=("group", "scale"), y_label="attention to the subject"),
 )
 def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The prompt's length enters the softmax only through T exp(-beta), raised by the overlaps of
-    the embeddings: a scale beta above ln T makes it irrelevant, a smaller one does not."""
+    """The prompt's length T enters the softmax only through T exp(-beta), which overlaps of the
+    embeddings raise. A scale beta above ln T makes the length irrelevant, a smaller scale does
+    not."""
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:
         weights = constructions.attention_only(

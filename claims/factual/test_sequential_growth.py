@@ -136,8 +136,8 @@ early_growth = early(
     },
     replicates=2,
     rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),
-    why="the integrator's error is below 1e-5; the rest is what the exact formula leaves "
-    "to saturation; nothing is drawn",
+    why="the integrator's error is below 1e-5; the rest is for saturation, which the formula "
+    "leaves out; nothing is drawn",
     controls=(
         rc.times(1.0025),
         rc.at("swapped", "subjects and relations change places", token=lambda c: OTHER[c["token"]]),
@@ -147,7 +147,7 @@ early_growth = early(
 
 
 def even_dictionary(cell: rc.Cell) -> float:
-    """Square rate if answers were equally frequent, but noise and EOS still grew."""
+    """Squared growth rate if answers were equally frequent, with noise and EOS growing as well."""
     if cell["token"] == "relation, random":
         return square_rate(cell.replace(token="relation"))
     return 1 / (cell.number("subjects") * cell.number("relations"))

@@ -23,7 +23,7 @@ flow_claim = partial(
 
 
 def curve(sizes: Triple, *parts: float) -> tuple[rc.Cell, ...]:
-    """Make cells of these S, R, D at parts of the second stage's half time."""
+    """Make cells of these S, R, D at fractions of the second stage's half time."""
     (cell,) = shapes(sizes)
     return tuple(
         cell.replace(time=round(part * max(sequential.stage_times(cell)), 2)) for part in parts
@@ -129,7 +129,8 @@ TIME_RATIO = rc.on(theory.Sizes, theory.time_ratio)
     plot=rc.Plot("parity", y_label="ratio of half times", log="xy"),
 )
 def time_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Subjects are learned later than relations by the ratio of the growth rates."""
+    """The half times of the subjects' and the relations' losses have the inverse ratio of their
+    growth rates."""
     losses = whole_flow(cell, task(cell, block))
     return learning.half_step(losses.subject) / learning.half_step(losses.relation)
 

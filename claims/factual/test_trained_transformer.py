@@ -54,8 +54,8 @@ def no_gain(weights: str) -> rc.OneSided:
     plot=rc.Plot(x="dim", y_label="share of runs in which both gain", log=""),
 )
 def either_weights(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Weights added to the attention alone let most trained transformers recall a tenth of the
-    facts more, and so do weights added to the MLP alone. Both kinds of weights store facts."""
+    """With more weights in the attention alone, most trained transformers recall at least another
+    tenth of the facts. The same holds for the MLP alone. Both kinds of weights store facts."""
     small = trained(cell, block)
     attention = trained(cell.replace(heads=16, head_dim=4), block) >= small + 0.1
     mlp = trained(cell.replace(width=128), block) >= small + 0.1
@@ -78,7 +78,10 @@ def counted(cell: rc.Cell) -> float:
 
 
 def sloping(cell: rc.Cell, x: float = 1, y: float = 1) -> float:
-    """Return 1 where the boundary's sloping part, at multiples of x and y, predicts recall."""
+    """Return 1 where the boundary's sloping part predicts recall, else 0.
+
+    The value matrices' parameters count ``x`` times, the MLP's ``y`` times.
+    """
     weights = y * cell["width"] + x * cell["heads"] * cell["head_dim"] / 2
     return within(cell, theory.DRAWN_FACTS / theory.DRAWN_SUM * weights * cell["dim"])
 
@@ -104,7 +107,7 @@ def scaled(heads: int, width: int) -> rc.Cell:
 
 
 def sloping_point(heads: int, factor: float) -> rc.Cell:
-    """Make the point of ``heads`` heads on the boundary's sloping part, scaled by ``factor``."""
+    """Make the point with ``heads`` heads at ``factor`` times the boundary's sloping part."""
     bare = scaled(heads, 0)
     share = bare["facts"] / theory.DRAWN_FACTS
     value = heads * bare["head_dim"] * bare["dim"]

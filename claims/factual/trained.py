@@ -4,10 +4,11 @@ The released code of paper B trains with batches of 1024 prompts for 16384 steps
 128 steps, and takes the best of three learning rates. The figure of the boundary between attention
 and MLP has one rate, 1e-2.
 
-A CPU affords fewer prompts. In pilots at d = 16, with 1536 weights, the published training reached
-99% of 12^2 and 13^2 facts in 6 of 8 runs of one rate each, of 14^2 to 16^2 in none of 12. The short
-training below has 1/64 of the prompts. At the rate 1e-2 it reached 99% of 11^2 facts in 4 of 4
-runs, of 12^2 in 3 of 4, of 14^2 in none of 5.
+A CPU affords fewer prompts. Pilots had d = 16 and 1536 weights, each run had one rate, and success
+was to recall 99% of the facts. The published training succeeded in 6 of 8 runs with 12^2 or 13^2
+facts, and in none of 12 with 14^2 to 16^2. The short training below has 1/64 of the prompts. At
+the rate 1e-2 it succeeded in 4 of 4 runs with 11^2 facts, 3 of 4 with 12^2, and none of 5 with
+14^2.
 """
 
 import math

@@ -64,8 +64,9 @@ reading_claim = partial(
     ),
 )
 def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Reading the gradient as the network does after its first step guesses labels right as often
-    as a signal among V - 1 rivals whose noise has interference, noise and count terms."""
+    """The matched filter reads the gradient as the network does after its first step. It guesses a
+    label right as often as a signal exceeds V - 1 rivals. Their noise comes from interference, from
+    the other tokens and from fluctuating label counts."""
     return guessed(cell, block, "matched filter")
 
 
@@ -89,8 +90,9 @@ def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def linear_mmse_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The two-sided pseudo-inverse of the gradient, the best linear estimate, guesses labels right
-    as often as a signal among V - 1 rivals with interference reduced by (1 - d/V)."""
+    """The two-sided pseudo-inverse of the gradient is the best linear estimate. It guesses a label
+    right as often as a signal exceeds V - 1 rivals, whose interference is reduced by the factor
+    1 - d/V."""
     return guessed(cell, block, "linear MMSE")
 
 
@@ -128,9 +130,10 @@ LARGE_VOCABULARIES = table(
     ),
 )
 def one_step_decoding(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """After one gradient step a token's label is read as the highest of V scores, and that is right
-    as often as at small vocabularies the formula says. Tokens are exchangeable, so the first few
-    represent all; each is scored against every label, tile by tile, without a V x V matrix."""
+    """After one gradient step, the label with the highest of V scores is a token's guessed label.
+    The formula predicts how often the guess is right, at large vocabularies as at small ones.
+    Tokens are exchangeable, so the first few represent all. Each is scored against every label,
+    tile by tile, without a V x V matrix."""
     found = []
     for rng in block.rngs:  # one at a time: its embeddings are all that memory must hold
         alone = rc.Block((rng,), block.device, block.dtype)

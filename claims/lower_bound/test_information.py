@@ -118,8 +118,8 @@ def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     },
     replicates=(2048, 65536),
     rule=rc.MeanRatio(rc.Region(0.88, 1.0), method=rc.Betting(0, 1)),
-    why="""Above 1 the inequality would be violated. At these sizes it exceeds the
-        accuracy of this channel, which is known, by 5 to 10%.""",
+    why="""A ratio above 1 would violate the inequality. At these sizes the bound exceeds the
+        channel's accuracy, which is known, by 5 to 10%.""",
     controls=(
         rc.at("half-information", "it tells half as much", chance=lambda c: c["chance"] / 2),
         rc.at("fifth-less-information", chance=lambda c: 0.8 * c["chance"]),

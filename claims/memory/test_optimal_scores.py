@@ -57,8 +57,8 @@ def profile(pairs: measured.Pairs, memory: torch.Tensor) -> tuple[torch.Tensor, 
     ),
 )
 def optimal_level(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """In units of its competitors' deviation the best memory raises a right score to where the
-    largest of n - 1 independent competitors is, and no further."""
+    """The best memory raises a right score to the largest of n - 1 independent competitors, in
+    units of their standard deviation, and no further."""
     pairs = block.draw(measured.draw, cell)
     return profile(pairs, measured.regularised(pairs, RIDGE))[0]
 

@@ -135,8 +135,8 @@ cutoff_exponent = stored(
         "full": cutoffs(32, 128, 512, 2048, factors=(0.5,)),
     },
     rule=rc.Exponents({"dim": -1.0}, 0.08, reference="prediction"),
-    why="""The sum of the frequencies beyond P = 5 is not yet the integral, which bends the law by
-        0.04; rounding P to a multiple of the number of labels may do as much.""",
+    why="""At P = 5 the sum of the rarer frequencies still differs from the integral, which bends
+        the law by 0.04; rounding P to a multiple of the number of labels may bend it as much.""",
     controls=(
         rc.Control("no-log", "d^(1 - alpha) without the logarithm", lambda c: tail(c, c["dim"])),
         rc.power("square", "d^(2 - 2 alpha), as if d^2 numbers held the tokens", dim=-1),
@@ -265,7 +265,7 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         ),
         rc.Control(
             "stated",
-            "right at d = 24, from there as d^(1 - alpha), as for a few labels",
+            "right at d = 24, beyond it falling as d^(1 - alpha), as for a few labels",
             lambda c: right_at_24() * tail(c, c["dim"] / 24),
         ),
         rc.Control("few-labels", "noise P/(M d)", rc.on(zipf.cutoff_error, labels=LABELS)),

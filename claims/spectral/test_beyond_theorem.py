@@ -250,14 +250,15 @@ among them, keep their ratios with an assumption of sign flow relaxed."""
 
 @signs(
     "D.beyond-sign-start",
-    "Sign flow from a start off the manifold by a thousandth of itself",
+    "Sign flow from a start off the manifold by a thousandth of its size",
     "start on the manifold: a thousandth off",
     regime="waves of 1e-5 added to W_OV, of which the start is 1e-2",
-    why="narrow enough to tell the four from one another. In pilots the ratio of HOH was 2.44 from "
-    "the manifold, 1.57 from a start off by a millionth, and 1.17 by a thousandth",
+    why="narrow enough to distinguish the four ratios. In pilots the ratio of HOH was 2.44 for a "
+    "start on the manifold, 1.57 for a start off by a millionth, and 1.17 for one off by a "
+    "thousandth",
 )
 def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The ratio of the learning times under sign flow does not rest on entries of the gradient that
+    """The ratio of the learning times under sign flow does not need entries of the gradient that
     are exactly zero."""
     model, clock = task(cell, block), flows.clock(cell["duration"], 300)
     start = disturbed(model.start(START, START), 1e-3 * START)
@@ -271,8 +272,8 @@ def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     "sign flow: Adam",
     regime="full batches, a rate of 0.01, from the manifold; rounding errors of the gradient count "
     "as zero",
-    why="narrow enough to tell the four from one another. In pilots rounding errors, where they "
-    "were left in, broke it: 0.62 for OHH instead of 0.30, 1.15 for HOH instead of 2.44",
+    why="narrow enough to distinguish the four ratios. Pilots that kept rounding errors broke the "
+    "result: 0.62 for OHH instead of 0.30, 1.15 for HOH instead of 2.44",
 )
 def adam(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Adam learns subjects and relations at times of the ratio that sign flow, its limit, has."""

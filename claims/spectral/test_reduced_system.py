@@ -67,8 +67,8 @@ TRAJECTORY = (
     replicates=2,
     rule=rc.Identity(1e-9),
     why="rounding errors of some hundred steps and eigenvalues of Gram matrices, relative to "
-    "weights of order 1; in pilots 1e-14 to 1e-11. Logits that all answers have in common, which "
-    "no softmax sees, do not count: sign flow with one-hot embeddings has them",
+    "weights of order 1; in pilots 1e-14 to 1e-11. A part that all answers' logits share does not "
+    "count, because softmax ignores it; sign flow with one-hot embeddings has such a part",
     controls=(
         rc.reads("any-start", "a start off by a part in 1,000 is as good", "disturbed"),
         rc.reads("three", "subjects and relations have the same coordinates", "difference"),
@@ -76,8 +76,8 @@ TRAJECTORY = (
     ),
 )
 def manifold(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Along each flow W_OV and W_KQ are, all entries of them, a combination of two fixed matrices
-    each, with one number for all subjects and one for all relations."""
+    """Along each flow, W_OV is a combination of two fixed matrices in all its entries, and so is
+    W_KQ. One coefficient is for all subjects, the other for all relations."""
     model = task(cell, block)
     clock = flows.clock(cell["time"], STEPS)
     found = model.scalars(end(cell, model, clock))

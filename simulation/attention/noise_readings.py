@@ -163,11 +163,11 @@ class Readings:
         return written - self.mean(memory) - self.informative(memory, self.shares)
 
     def within_sample(self) -> tuple[torch.Tensor, torch.Tensor]:
-        r"""Weights of a sample's expected reading of its own memory, with the factor
-        :math:`g_{ii}/N^2`.
+        r"""Weights of two expectations of what samples read of their own memory, (r, V) each.
 
-        The first is :math:`E[\Sigma^C_i h^C_i]`, given the informative token. The second is the
-        expectation, also over the informative token, of this and of :math:`\Sigma^I_i h^I_i`.
+        Both are sums over samples with the factor :math:`g_{ii}/N^2`. The first is of
+        :math:`E[\Sigma^C_i h^C_i]` given sample i's informative token. The second is of
+        :math:`E[\Sigma^C_i h^C_i + \Sigma^I_i h^I_i]`, also over the informative token.
         """
         size, length = self.vocab_size, self.length
         norms, ones = self.z.square().sum(2), apply(self.z, self.z.sum(1))

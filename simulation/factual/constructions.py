@@ -225,7 +225,7 @@ def _duals(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _least(rows: torch.Tensor) -> torch.Tensor:
-    """Least vectors (..., d) whose product with each of some rows (..., n, d) is 1."""
+    """Shortest vectors (..., d) whose products with the given rows (..., n, d) are all 1."""
     weights: torch.Tensor = torch.linalg.solve_ex(_products(rows), rows.new_ones(rows.shape[:-1]))[
         0
     ]

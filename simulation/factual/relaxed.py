@@ -80,9 +80,9 @@ def all_pairs(task: FactPrompts) -> Tensor:
 
 
 def noisy_pairs(task: FactPrompts, rngs: Rngs, prompts: int) -> Tensor:
-    """Counts (B, S R prompts, tokens) of prompts whose noise tokens are random subjects.
+    """Token counts, (B, S * R * prompts, tokens), of prompts whose noise is random subjects.
 
-    Each pair has ``prompts`` prompts, one after the other.
+    The ``prompts`` prompts of a pair follow one another.
     """
     pairs = all_pairs(task)[0].repeat_interleave(prompts, 0)
     pairs[:, -1] = 0

@@ -209,7 +209,7 @@ def _searched(
     rows = torch.arange(len(keys), device=keys.device)[:, None]
 
     def recalled(size: torch.Tensor, bound: int) -> torch.Tensor:
-        """Count it for the first ``size`` pairs, permuted as their random numbers are ordered."""
+        """Count the recalled pairs among the first ``size``; ``orders`` sorted permutes them."""
         bound = int(size) if on_cpu else bound
         shown, named, order = keys[:, :bound], values[:, :bound], orders[:, :bound]
         if not on_cpu:

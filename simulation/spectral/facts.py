@@ -67,7 +67,7 @@ class Scalars:
 
 @dataclass(frozen=True, kw_only=True)
 class Odds:
-    """Log odds that the answer's subject (relation) is right, from the mean over pairs: (B,)."""
+    """Log odds, (B,), of the mean probability over pairs that the subject (relation) is right."""
 
     subject: Tensor
     relation: Tensor

@@ -266,8 +266,8 @@ def one_step_at_a_time(
 def adam_steps(task: Facts, weights: Weights, *, rate: float, steps: int) -> Iterator[Weights]:
     """Full-batch Adam with its usual constants: the weights at the start and after each step.
 
-    Rounding errors of a gradient count as zero: Adam would divide them by their own size, and take
-    full steps from zeros.
+    Entries of a gradient that are rounding errors count as zero. Adam would divide them by their
+    own size, and so take full steps where the gradient is zero.
     """
     now = weights.mapped(torch.clone)
     adam = Adam([now.ov, now.kq], [rate] * len(now.ov))

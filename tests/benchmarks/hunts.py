@@ -41,7 +41,7 @@ class Hunt:
 
 
 def rows(planted: Sequence[str], right: int, minutes: float) -> Iterator[Hunt]:
-    """Hunt errors by name, or all errors, and the right theory `right` times."""
+    """Hunt for planted errors, by name or for all, and hunt the right theory `right` times."""
     for name in PLANTED if "all" in planted else planted:
         yield hunted(PLANTED[name], minutes, SEED)
     for number in range(right):

@@ -37,9 +37,7 @@ from tests.calibration.stated import Check, checks
 
 POINTS = 40
 SLOTS = 100
-"""Number of checks that divide the level, more than there are, so that a new check changes no
-level.
-"""
+"""Equal parts of the level, one per check; some are unused, so that a new check changes nothing."""
 ALPHA = 1e-3 / (POINTS * SLOTS)
 PAGE = Path(__file__).with_name("STATED_ERRORS.md")
 SECONDS = 1.0

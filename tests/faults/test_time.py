@@ -189,7 +189,7 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
     assert time.monotonic() - begin < 60  # all of its blocks take 288 s
     # The first block shows what the others would take; a claim of shorter ones still has time.
     assert suite.states() == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
-    # 32 blocks of each of 3 cells, of 3 s: 288 s, to one digit.
+    # 3 cells of 32 blocks of 3 s take 288 s, which is printed to one digit.
     assert suite.claims()["tiny.long"]["reason"].endswith("it takes about 5 min 00 s of one core")
     begun = suite.ask("SELECT 1 FROM blocks WHERE claim = 'tiny.long'", "short.sqlite")
     assert 1 <= len(begun) <= 3

@@ -105,9 +105,9 @@ Edit = Callable[[list[ast.AST]], None]
 
 
 def _edits(definition: ast.FunctionDef, sizes: frozenset[str]) -> Iterator[tuple[str, Edit]]:
-    """Yield possible errors of a definition, in words, each with the edit that makes it."""
+    """Yield possible errors of a definition: what each does, and the edit that makes it."""
     nodes = list(ast.walk(definition))
-    # The walk of the whole module has one node more in front.
+    # A walk of the whole module begins with one more node.
     places = defaultdict[str, list[int]](list)
     for i, node in enumerate(nodes, start=1):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):

@@ -38,7 +38,7 @@ def test_a_piece_does_not_depend_on_what_else_is_asked_for(batch: Batch, name: s
 @given(batch=BATCHES)
 @settings(deadline=None, max_examples=20)
 def test_which_pieces_know_the_trigger(batch: Batch) -> None:
-    """A reversed sign changes only T, or T, E and H if the trigger is in the values."""
+    """A reversed trigger changes only T, or T, E and H if the trigger is in the values."""
     pieces = decompose(batch)
     flipped = decompose(replace(batch, trigger=-batch.trigger))
     for name in set(PIECES) - ({"T", "E", "H"} if batch.trigger_in_values else {"T"}):

@@ -27,7 +27,7 @@ _TAIL = 9.0
 """Standard deviations beyond which the density is dropped (1e-19 of its mass)."""
 _FEW = 4096
 _KNOTS = 1024
-"""Intervals of the cubic spline that replaces the incomplete beta function, ten times slower, for
+"""Intervals of a cubic spline, which replaces the ten times slower incomplete beta function for
 more than ``_FEW`` values."""
 
 

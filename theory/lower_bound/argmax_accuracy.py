@@ -120,7 +120,7 @@ def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
 
 
 def half_samples(accuracy: Callable[[Problem], float], problem: Problem) -> float:
-    """Number N of samples between V and 2^30 at which ``accuracy`` is 1/2; else infinite or 0."""
+    """Number of samples at which ``accuracy`` is 1/2; infinite if above 2^30, 0 if below V."""
     return crossing.log_root(
         lambda samples: accuracy(problem.replace(samples=round(samples))),
         problem.vocab_size,

@@ -13,7 +13,8 @@ $\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output in
 below differ in the variance of the coefficients, $T^2$, and in isotropic noise of mean squared
 length $\tau^2$; $B=(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
 
-Finite size: always too high; where failures are rare, their rate is right within 10%. The
+At finite size the predicted share is always too high. Where failures are rare, the predicted rate
+of failures is right within 10%. The
 quadrature is good to 0.0015 for $n$ up to 131072.
 """
 

@@ -270,8 +270,8 @@ def capacity(
 ) -> float:
     r"""Number of associations that are all right with probability 1/2: inverse of `critical_width`.
 
-    Finite size: within {error}; ReLU only up to $m = d^2/1.53$, and up to 10% too high where the
-    quadratic part dominates (d >= 24).
+    At finite size the number is right within {error}, for ReLU only up to $m = d^2/1.53$. Where the
+    quadratic part of ReLU dominates (d >= 24), it is up to 10% too high.
 
     Args:
         dim: d.

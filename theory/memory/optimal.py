@@ -109,7 +109,7 @@ def separable_probability(dim: int, associations: int) -> float:
     if associations < 1:
         raise ValueError(f"associations is {associations}: give at least 1")
     if associations <= dim:
-        return 1.0  # independent inputs may be sent anywhere
+        return 1.0  # linearly independent inputs can get any outputs
     size = associations * dim + 1
     law = np.fft.rfft(_intrinsic_volumes(dim, associations), size)
     total = np.fft.irfft(law**associations, size)

@@ -306,7 +306,7 @@ def gradient_constant(exponent: float) -> float:
     r"""Limit of (number recalled after a gradient step) / d^(1/(2a)).
 
     $C_a = \int_0^\infty\prod_{j\ge1}\Phi((j/x)^a)\,dx$. There is no logarithm, because only the few
-    items above i compete, each in half of the memories.
+    items more frequent than i compete. The most frequent ones each win in half of the memories.
 
     Raises:
         ValueError: ``exponent`` is not above 1.

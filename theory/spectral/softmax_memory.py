@@ -97,7 +97,7 @@ class Memory:
         return _log_sum(k, lead) - _log_sum(k, self.end) - self.own * (lead - self.end)
 
     def mean_excess(self, leads: Array) -> float:
-        """Excess loss over all items, from the leads of each group's items, (groups,)."""
+        """Mean excess loss over all items, from one lead per group of items, (groups,)."""
         each = [self.excess(lead) for lead in leads]
         return float(self.items / self.groups * (self.frequencies @ each))
 

@@ -2,11 +2,11 @@
 
 A sample is n values, drawn from a data set with replacement; a miss is a lower bound above the mean
 of the data set. A miss of probability 1e-7 happens when the t statistic S/V reaches a large value
-c: S is the sum, V the root of the sum of squares. This is so if b S - b^2 V^2/2 >= c^2/2 for some
+c: S is the sum, V the root of the sum of squares. S/V >= c means b S - b^2 V^2/2 >= c^2/2 for some
 b, so we draw values with weights exp theta (b x - b^2 x^2/2) instead. Theta makes the exponent's
 mean c^2/(2n), and b makes such a deviation the most probable (self-normalised tilting: Q.-M. Shao,
 "Self-normalized large deviations", Ann. Probab. 25, 285, 1997). The result is a certificate for
-that data set, no theorem.
+that data set, not a theorem.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ def misses(
     """Probability that the lower end of a t interval at this level exceeds the data set's mean.
 
     Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
-    the skewness of the data set. Without a tail samples miss at Student's quantile, else at Hall's.
+    the skewness of the data set. If it has a tail, samples miss at Hall's quantile, else Student's.
 
     Args:
         world: the values that samples are drawn from, shape (values,).
         count: values in a sample.
         level: error probability at which the lower end is computed.
         rng: generator of the samples.
-        judged: maps samples, as indices of values, to the values of mean 0 to judge instead; for
-            values that depend on the whole sample.
+        judged: computes the values to judge, of mean 0, from the indices of a sample's values.
+            Needed if each depends on the whole sample; by default the sample's own are judged.
     """
     standard = (world - world.mean()) / world.std()
     quantiles = {

@@ -109,7 +109,7 @@ def test_binding_condition(changes: dict[str, object], condition: str) -> None:
 def test_a_layer_much_narrower_than_the_embeddings_is_no_case_of_the_critical_width(
     vocab_size: int, samples: int, dim: int
 ) -> None:
-    """Outside the regime half of the tokens need at least 1.35 to 1.4 times the prediction."""
+    """Outside the regime, half of the tokens need at least 1.35 to 1.4 times the prediction."""
     sizes: dict[str, Any] = {"vocab_size": vocab_size, "samples": samples, "activation": "he2"}
     assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=dim, width=1)) is not None
     assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=60, width=1)) is None

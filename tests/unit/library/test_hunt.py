@@ -257,7 +257,7 @@ def test_a_violation_is_shrunk_before_another_is_looked_for() -> None:
     assert catch.shrunk
     assert catch.violation is not None
     assert catch.violation.point["dim"] == 8
-    # Nothing but what is simpler than the violation was tried.
+    # Only points simpler than the violation were tried.
     assert all(probe.point["dim"] <= 32 for probe in catch.probes)
     assert all(probe.point["length"] <= 128 for probe in catch.probes)
 

@@ -1,4 +1,4 @@
-"""Backgrounds of maps: every tile has the predicted name, from few predictions."""
+"""Backgrounds of maps: each tile has the predicted name, although few are predicted."""
 
 from dataclasses import replace
 from typing import Any

@@ -107,7 +107,7 @@ def test_coordinates_of_the_start_are_what_it_was_made_of(turned: bool) -> None:
     assert found.beta_subject.tolist() == pytest.approx([0.7] * task.replicates)
     assert found.beta_relation.tolist() == pytest.approx([0.7] * task.replicates)
     assert found.rest.max() < 1e-14
-    # On the manifold the odds are a product of two numbers.
+    # On the manifold the log odds depend on the product 0.3 * 0.7 alone.
     expected = 0.21 / math.sqrt(R) - math.log(S - 1)
     assert task.odds(start).subject[0] == pytest.approx(expected)
 
