@@ -107,7 +107,7 @@ class Named:
 def bits(pairs: Named, times: float = 1.0) -> float:
     """Bits per weight of a memory, or a two-layer MLP, that stores a permutation.
 
-    The permutation has so many times the predicted number of pairs.
+    The memory stores ``times`` times the predicted number of pairs.
     """
     cell = pairs.cells[0].params
     count = times * only(c.critical for c in pairs.cells)

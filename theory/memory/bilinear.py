@@ -24,7 +24,7 @@ average. The rest is cross talk, $K_{xx}(1-K_{xx})$, and relative to the own sha
 $$ T^2 = \frac1N\Big(\frac1\rho-1\Big) = \frac1m-\frac1N ; $$
 
 a key's feature norm changes its own share, and with it $T^2$, as before. From m = N on every answer
-is right, and m < N neurons store as many more facts as there are neurons.
+is right, and m < N neurons store about m more facts than with the plain readout.
 """
 
 import math

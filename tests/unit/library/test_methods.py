@@ -104,7 +104,7 @@ def test_bounds_hold_the_mean_and_are_where_the_bets_win(values: list[float], al
         assert rc.Betting().log_wealths(data, found.low)[0] >= math.log(1 / alpha) - 1e-9
         assert rc.Betting().log_wealths(data, found.low * (1 + 1e-4))[0] < math.log(1 / alpha)
     if found.high < 1 - 1e-9:
-        # 1 - high has lost digits where it is small: at 1e-7, 1e-9 of it, 40 times over.
+        # A small 1 - high has lost digits: at 1e-7 it is off by 1e-9 of itself, for each value.
         assert rc.Betting().log_wealths(data, found.high)[1] >= math.log(1 / alpha) - 1e-7
 
 
