@@ -95,7 +95,8 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     size=lambda c: 3 * c["associations"] ** 2,
     cells={"standard": lambda: rungs("width", half_width, 0.07, *NARROW)},
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="width"),
-    why="the stated error of 6%, and whole neurons, 1%; replicates follow a pilot, another seed",
+    why="the stated error is 6%, and whole neurons add 1%; the number of replicates follows a "
+    "pilot under another seed",
     replicates=(384, 6144),
     controls=(
         UNWHITENED,
@@ -115,8 +116,8 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
 )
 def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """m d weights of the readout are right on half of N facts where N/m - 1 is a multiple of
-    d/log N: W grows as N log N, four times as many facts taking 4.6 times the neurons."""
+    """A readout of W = m d weights is right on half of N facts where N/m - 1 is a multiple of
+    d/log N. So W grows as N log N, and four times as many facts need 4.6 times the neurons."""
     return majority(block.draw(measured.answered, cell)["accuracy"])
 
 

@@ -146,16 +146,17 @@ KEPT = table(
 
 @rc.claim(
     "H.singular-values",
-    "On orthonormal inputs every singular value grows as the time, up to its own of the outputs",
+    "On orthonormal inputs every singular value grows as time, up to the outputs' singular value",
     source=derived("H1"),
     predict=rc.on(theory.kept_share),
     size=lambda c: 4.0 * c["outputs"] * c["dim"] * c["samples"],
     regime=theory.ORTHONORMAL.searched(inputs=("orthonormal",)),
     cells={"smoke": KEPT[:1], "standard": KEPT},
     rule=rc.MeanDifference,
-    why="the theory states 0.01, a twentieth of which the order 1/n^2 has; steps of a 20th of the "
-    "time may go past an end by one, which costs 0.002; it stated 0.005 before a pilot under seed "
-    "1001, and coarser steps, which cost 0.008, had been inconclusive under seeds 1, 2 and 1001",
+    why="the theory states 0.01, and the order 1/n^2 is a twentieth of that. Steps of a 20th of "
+    "the time may overshoot an end by one step, which costs 0.002. Before a pilot under seed "
+    "1001 the theory stated 0.005, and coarser steps, which cost 0.008, had left the claim "
+    "inconclusive under seeds 1, 2 and 1001",
     replicates=(64, 512),
     controls=(
         rc.Control("flat", "equal for ever", lambda _: 1.0),
