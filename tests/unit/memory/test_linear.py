@@ -37,6 +37,24 @@ def test_more_quadrature_nodes_change_nothing(
     theory.recalled.cache_clear()
 
 
+@pytest.mark.parametrize(
+    ("associations", "dim", "simulated"),
+    [
+        (30, 1024, 0.940),
+        (30, 256, 0.916),
+        (60, 1024, 0.881),
+        (100, 1024, 0.815),
+        (190, 1024, 0.681),
+    ],
+)
+def test_a_low_rank_at_which_single_large_coefficients_decide(
+    associations: int, dim: int, simulated: float
+) -> None:
+    """``simulated``: means of 150 to 1500 memories, with standard errors of 0.001 to 0.003."""
+    found = theory.low_rank_accuracy(associations, dim, 12)
+    assert found == pytest.approx(simulated, abs=0.0085)
+
+
 @pytest.mark.parametrize("associations", [64, 512])
 def test_thresholds_solve_their_equations(associations: int) -> None:
     assert theory.linear_memory_accuracy(
