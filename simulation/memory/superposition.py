@@ -3,7 +3,8 @@
 Every relation maps the subjects one to one onto as many attributes. A subject's embedding is the
 sum over relations of its attributes' vectors, with signs flipped by the relation's pattern. An MLP
 of ReLU neurons, gated by the relation, flips the signs back. The answer is the attribute of largest
-score (after the abstract of arXiv 2605.12426).
+score (after the abstract of arXiv 2605.12426). A query of several hops asks for a relation of a
+relation of a subject, where attributes are subjects.
 """
 
 import torch
@@ -42,41 +43,65 @@ def selector(
     return embed, gate, -largest[..., None].expand(gate.shape[:-1]), out
 
 
+def compositions(maps: torch.Tensor, hops: int) -> torch.Tensor:
+    """Follow every sequence of ``hops`` maps: (..., M, S) to (..., M^hops, S).
+
+    >>> compositions(torch.tensor([[1, 2, 0], [0, 2, 1]]), 2).tolist()
+    [[2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 1, 2]]
+    """
+    found = maps
+    for _ in range(hops - 1):
+        shape = (*found.shape[:-1], *maps.shape[-2:])
+        last, before = maps[..., None, :, :].expand(shape), found[..., :, None, :].expand(shape)
+        found = last.gather(-1, before).flatten(-3, -2)
+    return found
+
+
 def accuracy(
     rngs: Rngs,
     *,
     attributes: int,
     relations: int,
     dim: int,
+    hops: int = 1,
+    chain: bool = False,
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Share of facts answered correctly, (R,), for a set of facts from each generator.
+    """Share of queries answered correctly, (R,), for a set of facts from each generator.
 
-    Raises ValueError for fewer than 2 attributes, or fewer than 1 relation or dimension.
+    ``hops``: relations in a query; all sequences are asked, of all subjects.  ``chain``: whether
+    the model says each attribute on the way, and looks up its embedding next. If not, every
+    sequence counts as a relation, so that subjects are superpositions of relations^hops vectors.
+
+    Raises ValueError for fewer than 2 attributes, or fewer than 1 relation, dimension or hop.
     """
-    if attributes < 2 or relations < 1 or dim < 1:
+    if attributes < 2 or min(relations, dim, hops) < 1:
         raise ValueError(
-            f"{attributes} attributes, {relations} relations, dim {dim}: give at least 2, 1 and 1"
+            f"{attributes} attributes, {relations} relations, dim {dim}, {hops} hops: give at "
+            "least 2, 1, 1 and 1"
         )
-    streams = Streams(rngs, device, dtype)
+    streams, stored = Streams(rngs, device, dtype), 1 if chain else hops
+    shown = relations**stored
     with streams.together():
         drawn = (
             unit_vectors(streams, attributes, dim),
-            streams.signs(relations, dim),
+            streams.signs(shown, dim),
             streams.permutation(attributes, relations),
         )
     found = []
-    for r in groups(len(rngs), 2 * attributes * relations * dim, streams):
-        vectors, signs, facts = (table[r] for table in drawn)
+    for r in groups(len(rngs), 2 * attributes * shown * dim, streams):
+        vectors, signs, maps = (table[r] for table in drawn)
+        facts = compositions(maps, stored)
         rows = facts.flatten(1)[..., None].expand(-1, -1, dim)
-        shown = vectors.gather(1, rows).view(*facts.shape, dim)
-        subjects = (signs[:, :, None] * shown).sum(1)
+        parts = vectors.gather(1, rows).view(*facts.shape, dim)
+        subjects = (signs[:, :, None] * parts).sum(1)
         embed, gate, bias, out = selector(signs, subjects.abs().amax((1, 2)))
         seen = subjects @ embed.T + bias[:, None]
-        right = [
-            ((seen + on[:, None]).relu() @ out.mT @ vectors.mT).argmax(2) == asked
-            for on, asked in zip(gate.unbind(2), facts.unbind(1), strict=True)
+        said = [
+            ((seen + on[:, None]).relu() @ out.mT @ vectors.mT).argmax(2) for on in gate.unbind(2)
         ]
-        found.append(torch.stack(right).to(dtype).mean((0, 2)))
+        more = hops if chain else 1
+        right = compositions(torch.stack(said, 1), more) == compositions(facts, more)
+        found.append(right.to(dtype).mean((1, 2)))
     return torch.cat(found)

@@ -69,6 +69,7 @@ RATES: dict[Callable[[rc.Cell], float], str] = {
     rc.on(mlp.mlp_memory_accuracy): "B.mlp-memory-* B.relu-memory-capacity",
     rc.on(bilinear.accuracy): "G.hebbian-mlp-width",
     rc.on(superposition.accuracy): "G.superposed-facts",
+    rc.on(superposition.hops_accuracy): "G.hops-dimension",
     rc.on(constructions.attention_accuracy): "B.attention-threshold B.attention-parameters",
     rc.on(constructions.compressed_accuracy, frequency=FREQUENCY): "B.values-for-width",
     rc.on(one_step.recalled_spectral): "E.critical-batch",

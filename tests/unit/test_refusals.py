@@ -232,6 +232,7 @@ REFUSED = (
     ("simulation.memory.bilinear.features(rng, torch.ones(1, 2, 2), 0)", "width is 0"),
     ("bilinear_memory(associations=1)", "at least 2"),
     ("superposed(attributes=1)", "1 attributes"),
+    ("superposed(hops=0)", "0 hops"),
     ("simulation.factual.language_model.people(rng, 0)", "0 people"),
     ("language_model(width=6)", "width 6 must be a multiple of 4"),
     ("language_model(exposures=0)", "exposures at least 1"),

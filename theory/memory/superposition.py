@@ -21,6 +21,21 @@ $F_d$ the law of a coordinate of the sphere. To leading order half of the facts 
 $d = 2(R-1)\ln C$ and all of them at $8R\ln C$: C times as many facts cost a logarithm in dimension.
 No bit is gained: the C embeddings have C d weights, and to leading order store as many bits per
 weight as the sum of outer products of `linear`.
+
+**Queries of k hops** ask for $r_k(\dots r_1(s))$, where attributes are the subjects.
+
+- *With a chain of thought* the model says each attribute on the way and looks up its embedding.
+  Embeddings and MLP are the same as for one hop. A right answer needs k right ones, about other
+  subjects, so it has probability $P(R)^k$. Two corrections are of order 1/C: a path may return to a
+  fact, and two wrong answers may lead back.
+- *Without one*, all $R^k$ compositions count as relations: the probability is $P(R^k)$, from
+  $2R^kd$ neurons. To leading order half of the queries are right at $d=2(R^k-1)\ln C$. Two
+  compositions of random one-to-one maps agree on a subject with chance about 1/C, as two
+  independent maps do.
+
+Only a constant can be saved if neither the network nor the vectors $u_a$ depend on the facts.
+Then $e_s$ alone has to determine $R^k$ attributes, $R^k\log_2C$ bits. A deeper network keeps the
+dimension of one hop if its weights hold the table of embeddings, in C neurons for each hop.
 """
 
 import math
@@ -29,6 +44,7 @@ from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing, quadrature, sphere
 
 _SOURCE = "arXiv 2605.12426, G6; construction derived"
+_HOPS_SOURCE = "arXiv 2605.12426, G10; constructions derived"
 _NODES, _LENGTH_NODES = 60, 7
 
 FACTS = Regime(
@@ -41,6 +57,27 @@ FACTS = Regime(
     holds=lambda cell: 8 * cell["relations"] <= cell["attributes"],
 )
 """Regime in which `accuracy` states its error."""
+
+
+def superposed(relations: int, hops: int, chain: bool) -> int:
+    """Count the vectors in a subject's embedding: relations with a chain of thought, else
+    compositions.
+    """
+    return relations if chain else relations**hops
+
+
+HOPS = Regime(
+    "C >= 64, from 3 to C/8 relations, or compositions without a chain of thought; 2 or 3 hops, "
+    "24 dimensions or more",
+    {
+        **FACTS.given,
+        "relations": log_range(2, 32),
+        "hops": (2, 3),
+        "chain": (True, False),
+    },
+    holds=lambda c: 3 <= superposed(c["relations"], c["hops"], c["chain"]) <= c["attributes"] / 8,
+)
+"""Regime in which `hops_accuracy` states its error."""
 
 
 @prediction(
@@ -98,3 +135,46 @@ def needed_dim(attributes: int, relations: int, share: float = 0.99) -> float:
         level=share,
         tolerance=1e-6,
     )
+
+
+@prediction(
+    latex=r"P_k = P(R)^k\text{ with a chain},\quad P_k = P(R^k)\text{ without}",
+    source=_HOPS_SOURCE,
+    error=0.02,
+    regime=HOPS,
+)
+def hops_accuracy(attributes: int, relations: int, dim: float, hops: int, chain: bool) -> float:
+    """Share of the queries of several hops that come out right.
+
+    Stated error: {error}.
+
+    Args:
+        attributes: number of subjects, which are also the attributes.
+        relations: number of relations, of which every query names a sequence.
+        dim: embedding dimension.
+        hops: length of the sequence.
+        chain: whether the model says each attribute on the way.
+
+    Raises:
+        ValueError: as in `accuracy`.
+    """
+    right = accuracy(attributes, superposed(relations, hops, chain), dim)
+    return right**hops if chain else right
+
+
+@prediction(
+    latex=r"P_k(d_{1/2}) = \tfrac12,\quad d_{1/2}\sim2(R^k-1)\ln C\text{ without a chain}",
+    source=_HOPS_SOURCE,
+    error="5%",
+    regime=HOPS.searched(without=("dim",)),
+)
+def hops_dim(attributes: int, relations: int, hops: int, chain: bool) -> float:
+    """Embedding dimension at which half of the queries of several hops come out right.
+
+    Stated error: {error}.
+
+    Raises:
+        ValueError: as in `accuracy`.
+    """
+    stored = superposed(relations, hops, chain)
+    return needed_dim(attributes, stored, 0.5 ** (1 / hops) if chain else 0.5)

@@ -1,5 +1,8 @@
 """theory.memory.superposition and simulation.memory.superposition, compared with definitions."""
 
+from itertools import pairwise, product
+from typing import Any
+
 import pytest
 import torch
 
@@ -22,3 +25,28 @@ def test_the_dimension_grows_with_the_logarithm() -> None:
     dims = [theory.needed_dim(attributes, 4, share=0.5) for attributes in (10**3, 10**6, 10**9)]
     assert dims[2] - dims[1] == pytest.approx(dims[1] - dims[0], rel=0.1)
     assert theory.accuracy(1000, 4, dims[0]) == pytest.approx(0.5, abs=1e-4)
+
+
+def test_queries_of_several_hops_follow_their_relations() -> None:
+    """With dimensions to spare every query comes out right; with few, each hop has its errors, and
+    superposed compositions have more."""
+    few: dict[str, Any] = {"attributes": 32, "relations": 2}
+    ways: tuple[dict[str, Any], ...] = ({"hops": 1}, {"hops": 3, "chain": True}, {"hops": 3})
+    for way in ways:
+        assert (simulation.accuracy(generators(2), dim=512, **few, **way) == 1).all()
+    shares = [simulation.accuracy(generators(3), dim=12, **few, **way) for way in ways]
+    assert all((more > less).all() for more, less in pairwise(shares))
+    maps = torch.from_numpy(generators(1)[0].permuted([range(5)] * 3, axis=1))
+    found = simulation.compositions(maps, 3)
+    for followed, (first, second, third) in zip(found, product(maps, repeat=3), strict=True):
+        assert (followed == third[second[first]]).all()
+
+
+def test_a_chain_compounds_errors_of_one_hop_and_superposes_no_composition() -> None:
+    hop = theory.accuracy(256, 4, 36)
+    assert theory.hops_accuracy(256, 4, 36, 3, True) == hop**3
+    assert theory.hops_accuracy(256, 4, 100, 2, False) == theory.accuracy(256, 16, 100)
+    dims = {chain: theory.hops_dim(256, 4, 2, chain) for chain in (True, False)}
+    for chain, dim in dims.items():
+        assert theory.hops_accuracy(256, 4, dim, 2, chain) == pytest.approx(0.5, abs=1e-4)
+    assert dims[False] > 2.5 * dims[True]
