@@ -21,7 +21,7 @@ from theory.attention_mlp import recall as layer_recall
 from theory.attention_mlp.problem import MlpProblem
 from theory.factual import constructions
 from theory.lower_bound import linear_mmse, matched_filter
-from theory.memory import bilinear, linear, mlp, superposition
+from theory.memory import bilinear, decoder, linear, mlp, superposition
 from theory.spectral import one_step
 
 LADDERS = {
@@ -70,6 +70,7 @@ RATES: dict[Callable[[rc.Cell], float], str] = {
     rc.on(bilinear.accuracy): "G.hebbian-mlp-width",
     rc.on(superposition.accuracy): "G.superposed-facts",
     rc.on(superposition.hops_accuracy): "G.hops-dimension",
+    rc.on(decoder.least_share): "G.decoder-code",
     rc.on(constructions.attention_accuracy): "B.attention-threshold B.attention-parameters",
     rc.on(constructions.compressed_accuracy, frequency=FREQUENCY): "B.values-for-width",
     rc.on(one_step.recalled_spectral): "E.critical-batch",

@@ -24,7 +24,7 @@ from simulation.factual import sequential_learning as learning
 from simulation.factual import task
 from simulation.factual.trained_transformer import Sizes
 from simulation.lower_bound import estimators, gradient_channel, width_information
-from simulation.memory import bilinear, mlp, superposition
+from simulation.memory import bilinear, decoder, mlp, superposition
 from simulation.spectral import softmax_groups
 from simulation.streams import Streams
 from tests.unit.draws import generators
@@ -59,6 +59,7 @@ made = partial(mlp.constructed, RNGS, associations=4, dim=4, width=5)
 recalled = partial(mlp_memory_accuracy, associations=64, outputs=64, dim=32, width=100)
 
 bilinear_memory = partial(bilinear.answered, RNGS, associations=4, dim=4, width=3, whitened=False)
+decoded = partial(decoder.accuracy, RNGS, facts=8, groups=2, shared=0.5)
 superposed = partial(superposition.accuracy, RNGS, attributes=4, relations=2, dim=4)
 grouped = partial(softmax_groups.Groups.of, 24, power=1.0, noise=0.0, like=torch.zeros(()))
 language_model = partial(lm.bits_per_weight, RNGS, people_count=2, width=4, exposures=1)
@@ -228,9 +229,12 @@ REFUSED = (
     ("simulation.memory.optimal.draw(rngs(1), dim=4, associations=1)", "pass|give"),
     ("theory.memory.bilinear.overlaps(64, 8, 64, True)", "fewer neurons than associations"),
     ("theory.memory.superposition.accuracy(64, 1, 8)", "at least 2 relations"),
+    ("theory.memory.decoder.decodability(9, 2, 0.5)", "9 facts in 2 groups"),
     ("theory.memory.optimal.extreme_value(1)", "at least 2"),
     ("simulation.memory.bilinear.features(rng, torch.ones(1, 2, 2), 0)", "width is 0"),
     ("bilinear_memory(associations=1)", "at least 2"),
+    ("decoded(code_dim=0)", "0 dimensions"),
+    ("decoded(code_dim=4, code='own')", "code 'own'"),
     ("superposed(attributes=1)", "1 attributes"),
     ("superposed(hops=0)", "0 hops"),
     ("simulation.factual.language_model.people(rng, 0)", "0 people"),
