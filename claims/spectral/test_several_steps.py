@@ -1,5 +1,7 @@
 """Several steps as in paper E: a regularised polar factor of thresholded gradients (E3)."""
 
+import math
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -134,20 +136,41 @@ def loss(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     return {"value": share(2, cap), "third": share(3, cap), "no_cap": share(2, float("inf"))}
 
 
-@relaxing("two thresholded steps", source=DERIVED, predict=RECALLED, plot=PLOT)(
+EXACT = sizes((32, 1.5, 2), (32, 1.5, 3), (32, 2.0, 3), (48, 1.5, 3), (48, 2.0, 2))
+CAPPED = 1.5
+"""A replicate counts as at most 1.5 items per dimension, which needs no certificate: means are at
+most 1.3 in these cells, and a cap can only lower them. At d = 64 they are 1.2 to 1.45."""
+
+
+@relaxing(
+    "several thresholded steps",
+    source=DERIVED,
+    predict=lambda cell: float(RECALLED(cell) / cell["dim"]),
+    latex=r"\frac1d\sum_iP\Big(\sum_{s<t}u_i^\top h_{\lambda_s}(G_s)v_i>\max_{j\ne i}"
+    r"\sum_{s<t}u_j^\top h_{\lambda_s}(G_s)v_i\Big)",
+    plot=replace(PLOT, y_label="items recalled per dimension", log="x"),
+)(
     "E.beyond-thresholded",
-    "Two steps along the gradient of the whole softmax: the authors' conjecture",
+    "Two and three steps along the gradient of the whole softmax: the authors' conjecture",
     "thresholded gradients: exact ones",
-    regime="d = 32 and 48, d^2 items; steps of 2.5 sqrt(d), in pilots (seed 1003) the best of five "
-    "but at d = 48 and a = 2, where 3 sqrt(d) recalls 1% more",
-    cells={"standard": sizes((32, 1.5, 2), (32, 2.0, 2), (48, 1.5, 2), (48, 2.0, 2))},
-    rule=rc.MeanRatio(rc.Region(0.85, 1.15), method=rc.Student(spent=0.1)),
-    why="""A conjecture of the authors, for rates. In pilots the number itself is within 5% at this
-        size of steps; at 1.5 sqrt(d) it is a fifth lower. A third step of this size recalls fewer
-        at a = 1.5, and about as many as the second at a = 2.""",
-    replicates=(32, 128),
-    controls=(rc.Control("one-fewer", "as after one step", one_fewer), rc.times(1.4)),
+    regime="the published schedule: lambda_t = p_1 d_(t+1)^(-a) sqrt(d), steps of 2 sqrt(d) at all "
+    "d and t; d = 32 and 48, in the full tier d = 64; d^2 items",
+    cells={"standard": EXACT, "full": (*EXACT, *sizes((64, 1.5, 3), (64, 2.0, 3)))},
+    rule=rc.MeanRatio(rc.Region(0.75, math.inf), method=rc.Betting(0, CAPPED)),
+    why="""A conjecture of the authors, for rates and up to logarithms; more items than thresholded
+        steps recall would not contradict it. Of 32 pairs of constants in pilots (seed 1011, d = 32
+        and 48, a = 1.5 and 2) this has the largest least ratio after one to four steps, 0.9. At
+        d = 64 (seed 1012) the ratio is 0.9 to 1.04 after two and three steps. The rest, 0.15, is
+        what 96 replicates resolve. Beyond this grid the third step's ratio at a = 1.5 falls: it is
+        0.82 at d = 96, and the step adds no items from d = 64 to 128.""",
+    from_pilot=True,
+    replicates=(96, 768),
+    controls=(
+        rc.reads("one-fewer", "as many without the last step", "before"),
+        rc.times(1.6),
+    ),
 )
-def exact(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Exact iterates recall as many items as thresholded ones."""
-    return block.draw(regularised, cell, rate=2.5)[0][:, -1]
+def exact(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
+    """Exact iterates recall at least three quarters of what thresholded ones do."""
+    found = block.draw(regularised, cell, rate=2.0)[0] / cell["dim"]
+    return {"value": found[:, -1].clamp(max=CAPPED), "before": found[:, -2].clamp(max=CAPPED)}
