@@ -6,12 +6,13 @@ region. It ends when it is decided, its looks are used up, or a second has passe
 from the claim's regime where the prediction states its error, uniformly in the logarithm of each
 size, up to the cost that the regime allows. Only points with a predicted share of 0.05 to 0.95
 count. Intervals hold jointly: a point has the level 1e-3 / (40 points x 100 slots for checks), so
-the probability is at most 0.001 that any point that keeps its error is shown to break it. "Shown at
-30 of 40": at 30 points the claim is SUPPORTED with the stated error as its region; at the others
-neither the replicates nor a second sufficed. For a critical value, the rate of success is simulated
-at both edges of the stated error, rounded outwards to whole numbers. The interval is for the
-critical value. For an exact formula, the interval shows the error that would have been noticed. At
-the worst point the estimate is the largest share of the stated error. `--looks` limits the looks.
+the probability is at most 0.001 that any point that keeps its error is shown to break it. A check
+that draws nothing at random takes no slot. "Shown at 30 of 40": at 30 points the claim is SUPPORTED
+with the stated error as its region; at the others neither the replicates nor a second sufficed. For
+a critical value, the rate of success is simulated at both edges of the stated error, rounded
+outwards to whole numbers. The interval is for the critical value. For an exact formula, the
+interval shows the error that would have been noticed. At the worst point the estimate is the
+largest share of the stated error. `--looks` limits the looks.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from tests.calibration.stated import Check, checks
 
 POINTS = 40
 SLOTS = 100
-"""Equal parts of the level, one per check; some are unused, so that a new check changes nothing."""
+"""Equal parts of the level, one per check that draws at random: new checks change no other one."""
 ALPHA = 1e-3 / (POINTS * SLOTS)
 PAGE = Path(__file__).with_name("STATED_ERRORS.md")
 SECONDS = 1.0
