@@ -96,7 +96,7 @@ def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor
         start = r.start * vocab_size + k.start
         labels = torch.arange(here.numel(), device=table.device)
         labels = labels.repeat_interleave(here.flatten(), output_size=len(part))
-        # Row of the tile and, by the remainder, token within the replicate.
+        # The quotient is the row of the tile; the remainder is the token within the replicate.
         index = labels[:, None] * vocab_size + part
         index -= ((labels + start) // vocab_size * vocab_size)[:, None]
         found = occurrences(index.flatten(), here.numel() * vocab_size)
@@ -123,7 +123,7 @@ def inner_products(
     for r, k, own in _tiles(table, sequences.counts, len(tokens)):
         tile = readout[r, k] @ table[r].mT
         start, row = r.start * vocab_size + k.start, sequences.labels[own, None]
-        # Row of the tile and, by the remainder, token within the replicate.
+        # The quotient is the row of the tile; the remainder is the token within the replicate.
         index = (row - start) * vocab_size - row // vocab_size * vocab_size + tokens[own]
         products[own] = tile.flatten().index_select(0, index.flatten()).view(index.shape)
     return products

@@ -136,7 +136,7 @@ def _below(
 
 def _tilted(kappa: Array, dim: float) -> tuple[Array, Array]:
     """Cosines about the mode of the sphere's density times exp(kappa c), and their weights."""
-    node, weight = quadrature.normal(_COSINE_NODES)
+    node, weight = quadrature.normal(_COEFFICIENT_NODES)
     mode = 2 * kappa / (dim - 3 + np.hypot(dim - 3, 2 * kappa))
     width = (1 - mode**2) / np.sqrt((dim - 3) * (1 + mode**2))
     cosine = np.clip(mode + width * node, -1 + 1e-12, 1 - 1e-12)
