@@ -26,8 +26,9 @@ LIBRARY = os.pathsep.join(
 """The library of this process, which is a copy in the mutation test of the engine."""
 HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
 OUTER = ("-p", "no:faulthandler", "-p", "no:unraisableexception")
-"""Options of the outer pytest when an inner one runs in its process. The inner one would switch off
-the first, and collect the garbage of all of torch with the second."""
+"""Options of an inner pytest that runs in the outer one's process. Without them it would switch off
+the outer one's faulthandler, and its unraisableexception would collect the garbage of all of torch.
+"""
 
 PAPER = """
 id = "tiny"
