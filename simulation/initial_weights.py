@@ -7,7 +7,7 @@ import torch
 from simulation.streams import Streams
 
 _DEVIATION = 0.87962566103423978
-"""Standard deviation of a normal variable cut at two."""
+"""Standard deviation of a standard normal variable cut at -2 and 2."""
 
 
 def lecun_normal(streams: Streams, rows: int, columns: int) -> torch.Tensor:

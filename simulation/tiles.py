@@ -7,10 +7,10 @@ import torch
 from simulation.streams import Streams
 
 TILE_ELEMENTS = {"cpu": 2**18, "cuda": 2**26}
-"""Elements of one tile by device type: what fits the level-2 cache of a CPU core, and 0.5 GB."""
+"""Elements of a tile by device type: as many as fit a CPU core's level-2 cache, or 0.5 GB."""
 
 LOOK_EVERY = {"cpu": 1, "cuda": 32}
-"""Steps of an iteration between two looks at whether it is done, for which a GPU has to wait."""
+"""Steps between two checks of whether an iteration is done; a GPU waits for each check."""
 
 
 def groups(replicates: int, size: int, like: torch.Tensor | Streams) -> Iterator[slice]:

@@ -96,8 +96,8 @@ length_borne = capacity_claim(
 dimension_needed = capacity_claim(
     "A.capacity-dimension",
     "The closed formula gives the least dimension for V tokens and N samples, within 15%",
-    """With N samples of V tokens, half of the fresh sequences get their label from the dimension on
-    at which the capacity formula asks for exactly N samples: far fewer dimensions than tokens.""",
+    """With N samples of V tokens, half of the fresh sequences get their label once the capacity
+    formula asks for N samples or fewer. That takes far fewer dimensions than tokens.""",
     predict=DIM,
     regime="Short sequences and N > V: the dimension is limited by recall.",
     cells=lambda: rc.ladder(rc.grid(samples=1024, vocab_size=256, length=8), "dim", DIM, EDGES),

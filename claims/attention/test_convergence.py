@@ -40,8 +40,8 @@ def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
     predict=lambda _: 0.0,  # in the limit no label differs
     latex=r"\mathbf{P}(\hat k{}_{\eta,\gamma} \neq \hat k{}_{0,\infty}) \leq 0.02",
     regime=early_phase.LIMIT.searched(
-        "on the grid accuracy is 0.1 to 0.6 and localisation 0.9 to 0.99, so that recall and "
-        "attention could both be upset",
+        "on the grid, accuracy is 0.1 to 0.6 and localisation 0.9 to 0.99, so that finite steps "
+        "could upset both recall and attention",
     ),
     size=lambda c: c["samples"] * c["length"] * (c["dim"] + c["vocab_size"]) / 3,
     cells={"smoke": STRONG[1:2], "standard": STRONG},

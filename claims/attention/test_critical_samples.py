@@ -85,13 +85,13 @@ def _about(cell: rc.Cell) -> float:
 critical_samples = localised(
     "A.critical-samples",
     "Attention finds the informative token from the predicted number of samples on, within 13%",
-    """Half of the fresh sequences are localised at the number of samples at which the predicted
-    localisation probability is one half.""",
+    """With as many samples as make the predicted localisation probability one half, attention
+    finds the token in half of the fresh sequences.""",
     predict=FULL,
     curve=PROBABILITY,
     latex=r"P(V, L, N_c, d) = \frac12",
     regime=critical.REGIME.searched(
-        "on the grid sizes at which gradient noise, stored context and mean bias (C, B, A) have "
+        "the grid has sizes at which gradient noise, stored context and mean bias (C, B, A) have "
         "comparable parts",
     ),
     size=lambda c: 10 * _about(c) * c["length"],

@@ -81,7 +81,7 @@ probability_in_values = measuring(lambda cell, block: localised(cell, block), lo
     localisation needs fewer samples.""",
     latex=r"\frac{E\theta_{trig}}{s_0} \simeq 1 + \tau\frac VN\left(1+\frac Ld\right)",
     regime=localisation.SPARSE.searched(
-        "on the grid lengths at which the memorised trigger direction is not yet enough by itself",
+        "the grid has lengths at which the memorised trigger direction is not yet enough by itself",
         trigger_in_values=(True,),
     ),
     size=sampled,

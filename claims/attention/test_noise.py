@@ -101,7 +101,7 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     predict=in_score_units(noise.variance),
     latex=SUM,
     regime=noise_declaration.any_length(noise.MANY_TOKENS).searched(
-        "V >= 4 d; on the grid A, B, C or T is the largest term or several share the variance",
+        "V >= 4 d; on the grid, A, B, C or T is the largest term, or several share the variance",
         holds=lambda cell: cell["vocab_size"] >= 4 * cell["dim"],
     ),
     cells={"smoke": MIXED[:4], "standard": MIXED},

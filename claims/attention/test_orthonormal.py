@@ -77,7 +77,7 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
     sqrt(V) samples, not where a Gaussian law says.""",
     predict=rc.on(Problem, orthonormal.localisation),
     regime=orthonormal.LOCALISED.searched(
-        "N >= 11; on the grid N crosses sqrt(V), where two samples first share a label",
+        "N >= 11; the grid crosses N = sqrt(V), where two samples first share a label",
         holds=lambda cell: cell["samples"] >= 11,
     ),
     size=lambda c: 7 * (c["samples"] ** 2 * c["length"] + c["vocab_size"] * c["dim"]),
@@ -113,7 +113,7 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
     "Orthonormal embeddings: localisation does not depend on d",
     latex=r"P(V, L, N, d) = P(V, L, N, V+2)\quad (d \ge V+2)",
     regime=orthonormal.ORTHONORMAL.searched(
-        "on the grid N crosses P = 1/2", trigger_in_values=(False, True)
+        "the grid crosses P = 1/2", trigger_in_values=(False, True)
     ),
     cells=points(vocab_size=32, length=8, samples=(6, 9, 13), dim=(136, 272)),
     replicates=64,
@@ -150,7 +150,7 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
     "Orthonormal embeddings: recall is coverage, independent of L and d",
     predict=rc.on(RecallProblem, orthonormal.recall),
     regime=rc.Regime(
-        "Orthonormal, d > V; on the grid N crosses full coverage.",
+        "orthonormal embeddings, d > V; the grid crosses full coverage",
         {
             "vocab_size": rc.log_range(2, 256),
             "samples": rc.log_range(1, 2048),

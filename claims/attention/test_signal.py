@@ -28,7 +28,7 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
     predict=rc.on(Problem, signal.trigger_signal),
     regime=rc.Regime(
         "any sizes: the mean is exact, with Gaussian embeddings where the trigger is in the keys "
-        "alone; on the grid N is from V to 16 V, so that the excess matters",
+        "alone; on the grid, N is from V to 16 V, so that the excess matters",
         {
             **SIZES,
             "trigger_in_values": (False, True),

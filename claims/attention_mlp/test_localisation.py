@@ -54,7 +54,7 @@ SIGNAL = rc.grid(
     r"\qquad b_1 = E\,\phi'(\varepsilon g),\quad\varepsilon^2\approx\frac1L",
     predict=rc.on(MlpProblem, noise.trigger_signal),
     regime=noise.LAYER.searched(
-        "m >= 8, V >= 4 d, N >= V/3; on the grid four samples per token, so that neither 1/N nor "
+        "m >= 8, V >= 4 d, N >= V/3; the grid has four samples per token, so that neither 1/N nor "
         "1/V matters; activations whose slope at 0 is 1/2 (ReLU, GELU), 1 (tanh) and -1.2 (He3)",
         holds=lambda cell: (
             cell["width"] >= 8
@@ -99,7 +99,7 @@ BIAS = rc.grid(
     dim=32,
 )
 BIASED = noise.SPARSE.searched(
-    "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid M0 is 60 to 90% of the variance",
+    "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid, M0 is 60 to 90% of the variance",
     holds=lambda cell: (
         cell["dim"] >= 32 and cell["length"] >= 16 and cell["samples"] >= cell["vocab_size"]
     ),
@@ -217,7 +217,7 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
     "The Attention-MLP needs the predicted number of samples to localise, within 15%",
     predict=critical_samples,
     regime=predicted.CRITICAL.searched(
-        "on the grid M0 (ReLU), A (tanh) or MC (He3) is the largest term",
+        "on the grid, M0 (ReLU), A (tanh) or MC (He3) is the largest term",
         activation=("relu", "gelu", "tanh", "he3"),
     ),
     cells={"standard": lambda: rc.ladder(LARGEST_TERM, "samples", critical_samples, RUNGS)},

@@ -60,8 +60,8 @@ mlp_recall_accuracy = random_counts(
     activation.""",
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
-        "activations with a slope, and He2 at V = 256 and d = 48; on the grid widths on both sides "
-        "of each activation's crossover; N/V of 2, 32; few neurons, of skewed noise, at d = 2 V",
+        "activations with a slope, and He2 at V = 256 and d = 48; the grid has N/V of 2 and 32, "
+        "widths on both sides of each crossover, and few neurons (skewed noise) at d = 2 V",
         holds=lambda cell: (
             cell["activation"] != "he2" or (cell["vocab_size"] == 256 and cell["dim"] == 48)
         ),
@@ -91,10 +91,10 @@ HEAVY = tuple(
 
 mlp_recall_heavy_tails = random_counts(
     "A.mlp-recall-heavy-tails",
-    "Heavy-tailed features leave the domain of F2: He3 recalls more than it says",
-    """Where the width is below a few times the kurtosis of the features the kernel formula for
-    recall is pessimistic: its moments belong to rare neurons, not to the typical token. With many
-    more tokens, or few samples, it need not be: why is open.""",
+    "Heavy-tailed features are outside F2's domain: He3 recalls more than F2 says",
+    """At widths below a few times the features' kurtosis the kernel formula for recall is
+    pessimistic: its moments are those of rare neurons, not of the typical token. With many more
+    tokens, or few samples, it need not be pessimistic; why is open.""",
     latex=r"\frac{E\phi^4}{(E\phi^2)^2} = 93\ (\mathrm{He}_3),\quad 15\ (\mathrm{He}_2),\quad "
     r"6\ (\mathrm{ReLU})",
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
@@ -114,8 +114,8 @@ mlp_recall_heavy_tails = random_counts(
     cells={"standard": HEAVY},
     replicates={"standard": (32, 512), "full": (128, 2048)},
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
-    why="The second moments in the formula are then dominated by rare neurons and tokens "
-    "that most tokens never meet, so it is pessimistic; by how much is not claimed.",
+    why="Rare neurons, and tokens that most tokens never meet, then dominate the formula's second "
+    "moments, so the formula is pessimistic; the claim does not say by how much.",
     controls=(
         rc.Control(
             "in-domain", "the formula holds", rule=rc.ProportionDifference(rc.Region(-0.03, 0.03))
@@ -136,7 +136,7 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
 
 @recall_claim(
     "A.mlp-capacity",
-    "Width adds capacity harmonically: like m d only below the activation's crossover",
+    "Capacity grows like m d only below the activation's crossover width",
     latex=r"V\log V\approx\frac d2\left[\sum_{k\ge1}\frac{a_k^4}{\tau_\phi^4}\mathrm{Var}(\rho^k)"
     r"+\frac{q}{\tau_\phi^2m}\right]^{-1}",
     predict=capacity,
@@ -158,9 +158,9 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     },
     replicates={"smoke": (16, 512), "standard": (16, 1024), "full": (64, 4096)},
     rule=partial(rc.CriticalLocation, scan="vocab_size", rising=False),
-    why="""The closed form takes the median competitor for all: formula F2, solved for one half,
-        lies 0.96 to 1.02 times as high at these points. Its own error, 0.03 in accuracy, is 5 to
-        8% in V.""",
+    why="""The closed form replaces all competitors by the median one: at these points formula F2,
+        solved for one half, gives 0.96 to 1.02 times the closed form's V. F2's own error, 0.03
+        in accuracy, is 5 to 8% in V.""",
     controls=(
         rc.Control(
             "md-always",
@@ -173,9 +173,9 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     plot=rc.Plot(x="vocab_size", group=("activation", "width"), y_label="share of tokens recalled"),
 )
 def mlp_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The vocabulary that a random layer of width m recalls by half is a harmonic sum. One part is
-    proportional to m d; the activation's first Hermite order fixes the other. ReLU and tanh gain a
-    constant factor however wide they are; with He2, width keeps adding capacity."""
+    """A random layer of width m recalls half of V tokens. Here V is a harmonic sum of two bounds:
+    one is proportional to m d, the activation's first Hermite order fixes the other. Width
+    gains only a constant factor with ReLU and tanh; with He2 more width always adds capacity."""
     return recalled(cell, block, balanced=True)
 
 
@@ -190,10 +190,10 @@ SAMPLES = (0.6, 0.9, 1.1, 1.3, 1.45, 2.2)
 
 mlp_offset_cost = random_counts(
     "A.mlp-offset-cost",
-    "A part that all features share costs N d of order V^2 log V samples",
-    """If all features share a component, through the trigger in the values or a mean of the
-    activation, the random label counts of the batch become a bias that all queries share, and
-    recall by half takes N d of the order of V^2 log V.""",
+    "If all features share a part, recalling half of the tokens takes N d of order V^2 log V",
+    """All features share a part if the trigger is in the values or the activation has a mean. The
+    batch's random label counts then become a bias that all queries share, and recalling half of
+    the tokens takes N d of order V^2 log V.""",
     latex=r"\frac{1}{\beta_V^2} = \frac{V+d}{d}\,\frac{(1+1/\lambda)T^2+\kappa_0^2/\lambda}"
     r"{(q-\kappa_0)^2}+\frac1d,\qquad Nd\ge 2V^2\log V\,\frac{\kappa_0^2}{(q-\kappa_0)^2}",
     predict=needed_samples,
@@ -204,10 +204,10 @@ mlp_offset_cost = random_counts(
         "standard": lambda: rc.ladder(SHARED_PART, "samples", needed_samples, SAMPLES),
     },
     rule=rc.CriticalLocation(rc.Region(0.9, 1.45)),
-    why="""The closed form takes the mean interference, where its variation between runs counts:
-        formula F2, solved for one half, lies 1.19 to 1.32 times as high at these points. Its own
-        error, 0.03 in accuracy, is 12% in N. That gives 1.05 to 1.48; the lower edge leaves room
-        for the data, which vary with the random label counts.""",
+    why="""The closed form takes the mean interference, but its variation between runs matters: at
+        these points formula F2, solved for one half, gives 1.19 to 1.32 times the closed form's N.
+        F2's own error, 0.03 in accuracy, is 12% in N. That gives 1.05 to 1.48; the lower edge
+        leaves room for the data, which vary with the random label counts.""",
     controls=(
         rc.at("no-shared-part", "the label counts do not matter, as if centred", centred=True),
         rc.Control("coverage", "V log V samples suffice", rc.on(RecallProblem, coverage)),
@@ -231,12 +231,12 @@ WIDTHS = (0.7, 0.92, 1.02, 1.14, 1.23, 1.5)
 mlp_required_width = random_counts(
     "A.mlp-required-width",
     "The width that recall requires: m d of order V log V below the recall cap",
-    """Recall by half requires a number of neurons that makes m d a constant times V log V, as long
-    as the features' own overlaps, which no width removes, leave room.""",
+    """Recalling half of the tokens requires so many neurons that m d is a constant times V log V,
+    as long as the features' own overlaps, which no width removes, leave room.""",
     source=rc.Source("A", "A6", "A10"),
     predict=needed_width,
     regime=recall.WIDTH.searched(
-        "N >= 8 V, d up to 48; on the grid far below the cap of He2, V of order d^3/log d",
+        "N >= 8 V, d up to 48; the grid is far below He2's cap on V, of order d^3/log d",
         holds=lambda cell: cell["samples"] >= 8 * cell["vocab_size"],
         dim=rc.log_range(24, 48),
     ),
@@ -246,9 +246,10 @@ mlp_required_width = random_counts(
         "standard": lambda: rc.ladder(BELOW_CAP, "width", needed_width, WIDTHS),
     },
     rule=rc.CriticalLocation(rc.Region(0.92, 1.23), scan="width"),
-    why="""The median competitor stands for all, as for the capacity: formula F2, solved for one
-        half, lies 1.08 to 1.13 times as high at these points. Its own error, 0.03 in accuracy, is
-        9 to 11% in m. That gives 0.97 to 1.23; the lower edge leaves room for the data.""",
+    why="""The median competitor replaces all, as for the capacity: at these points formula F2,
+        solved for one half, gives 1.08 to 1.13 times the closed form's m. F2's own error, 0.03 in
+        accuracy, is 9 to 11% in m. That gives 0.97 to 1.23; the lower edge leaves room for the
+        data.""",
     controls=(
         rc.Control(
             "attention-only",

@@ -22,7 +22,7 @@ code_claim = partial(
     rule=rc.CriticalLocation(rc.Region(1 - EDGE, 1 + EDGE), scan="dim"),
     why="""By the kinematic formula a code exists with probability one half within 0.2 dimensions
         of the statistical dimension, 1.4% in the whole regime; the prediction's own draws add 0.5%,
-        and the rest is what the replicates can tell. Region and looks follow pilots with other
+        and the rest is what the replicates resolve. Region and looks follow pilots with other
         seeds.""",
     plot=rc.Plot(
         x="dim",
@@ -49,7 +49,7 @@ RELATIONS = ((4, 32), (8, 16))
     predict=SUBJECT_DIM,
     latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(z,\{v: v_1\ge v_j\})",
     regime=additive_heads.SUBJECTS.searched(
-        "on the grid 40 and more, where the statistical dimension is sharp",
+        "at least 40 dimensions on the grid, where the statistical dimension is sharp",
     ),
     size=lambda c: 50 * c["relations"] ** 2 * c["answers"],
     cells={
@@ -68,9 +68,9 @@ RELATIONS = ((4, 32), (8, 16))
     ),
 )
 def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Without an MLP, some code prefers a subject's R answers to their D - 1 rivals each if there
-    are R delta_0(D) dimensions, and up to a narrow transition only if. That is half a dimension per
-    answer for D = 2, and about 2 ln D for large D."""
+    """Without an MLP, some code prefers each of a subject's R answers to its D - 1 rivals if there
+    are R delta_0(D) dimensions. With fewer, up to a narrow transition, none does. That is half a
+    dimension per answer for D = 2, and about 2 ln D for large D."""
     return torch.tensor([measured.subject_code_exists(rng, **cell) for rng in block.rngs])
 
 
@@ -79,7 +79,7 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A relation's code exists from its statistical dimension on",
     predict=RELATION_DIM,
     regime=additive_heads.RELATIONS.searched(
-        "on the grid 37 and more, where the statistical dimension is sharp",
+        "at least 37 dimensions on the grid, where the statistical dimension is sharp",
     ),
     size=lambda c: 2500 * c["relations"] * c["answers"],
     cells={

@@ -50,7 +50,7 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
 
 @attention_claim(
     "B.attention-selective",
-    "Heads tell their tokens from all others from the predicted dimension on, within 6%",
+    "From the predicted dimension on, within 6%, heads distinguish their tokens from all others",
     source=SOURCE,
     predict=selective_dim,
     curve=lambda c: theory.selective(
@@ -139,7 +139,7 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     replicates=(64, 2048),
     rule=rc.OneSided(upper=0.03, method=rc.Betting()),
     why="""A weight of 2e-4 on noise tokens moves only facts that are decided by as little; 3%, a
-        quarter of those that fail, is what bets on 600 draws can tell from none.""",
+        quarter of those that fail, is what bets on 600 draws can distinguish from none.""",
     controls=(
         rc.reads("loose", "nor at beta = 10, where 512 tokens outweigh EOS", "loose"),
         rc.reads("failures", "what fails at one length is recalled at the other", "failures"),
@@ -167,7 +167,7 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "The theory predicts the accuracy of attention alone below its threshold to within 0.01",
     predict=rc.on(theory.attention_accuracy),
     regime=theory.ACCURATE.searched(
-        "on the grid 2 to 4% of the facts fail; R and D dominate in turn; focus is perfect",
+        "on the grid, 2 to 4% of the facts fail; R and D dominate in turn; focus is perfect",
     ),
     size=lambda c: 3 * c["subjects"] * c["relations"] * c["dim"],
     cells={
@@ -207,7 +207,7 @@ attention_threshold = all_by_attention(
     exact softmax, from a dimension of about max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)) on.""",
     predict=DIM,
     regime=theory.STORED.searched(
-        "softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid R and D "
+        "softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid, R and D "
         "dominate in turn; focus is perfect at these dimensions",
     ),
     size=lambda c: 900 * c["subjects"] * c["relations"],
@@ -243,7 +243,7 @@ attention_parameters = all_by_attention(
     replicates=(128, 8192),
     rule=rc.CriticalLocation(rc.Region(0.945, 1.055), scan="dim"),
     why="""Failures of different tokens are taken as independent, which a factor of 1.5 in their
-        number would move by 4%; the rest is what the replicates can tell. Region and replicates
+        number would move by 4%; the rest is what the replicates resolve. Region and replicates
         follow pilots with other seeds.""",
     controls=(
         rc.Control(

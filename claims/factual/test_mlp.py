@@ -61,7 +61,7 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
     replicates=(16, 4096),
     rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="width"),
     why="""The theory states that it is within 6%, for noise that is not quite Gaussian; the
-        rest is what the replicates can tell.""",
+        rest is what the replicates resolve.""",
     controls=(
         rc.times(1.25),
         rc.Control("square-root", "m goes with the root of the facts", facts_to(0.5)),
@@ -104,7 +104,7 @@ compressed_values = compressed(
     replicates=(64, 2048),
     rule=rc.ProportionDifference(rc.Region(-0.03, 0.045)),
     why="""The theory states that it is low by 0.01 to 0.02 where it is 0.8, for the rivals'
-        correlations, and 0.005 for its own draws; the rest is what the replicates can tell.""",
+        correlations, and 0.005 for its own draws; the rest is what the replicates resolve.""",
     controls=(
         rc.Control(
             "a-dimension-each",

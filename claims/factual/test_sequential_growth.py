@@ -175,7 +175,7 @@ early_growth_random = early(
     },
     replicates=(512, 8192),
     rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
-    why="the means over dictionaries are exact; 8% is what the replicates can tell. A dictionary's "
+    why="the means over dictionaries are exact; 8% is what the replicates resolve. A dictionary's "
     "rate varies by half of itself, and exceeds its mean up to S times: t intervals from 512 "
     "dictionaries on, as bets on such a range would take as many more",
     controls=(

@@ -107,7 +107,7 @@ THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
     "B.flow-hallucination",
     "On the plateau the model answers from the relation alone",
     latex=r"\frac1{SR}\sum_{s,r}\left|\hat p(\cdot|s,r)-p(\cdot|r)\right|_{\mathrm{TV}}\approx 0",
-    regime=theory.BETWEEN.searched("on the grid the geometric mean of the half times"),
+    regime=theory.BETWEEN.searched("on the grid, at the geometric mean of the half times"),
     cells={"smoke": between(THREE[1:2]), "standard": between(THREE)},
     rule=rc.OneSided(upper=0.03, method=rc.Deterministic()),
     why="the remainder of the relations' loss, 0.01 to 0.02, is about the probability "

@@ -46,7 +46,7 @@ def steps_only(cell: rc.Cell) -> float:
     predict=sequential.loss,
     latex=r"L = \log(1+(R-1)e^{-q_R})+\log(1+(D-1)e^{-q_S}),\quad t=\frac1{2\lambda}\left["
     r"\mathrm{arsinh}\frac{2\sqrt c\,q}b+\frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]",
-    regime=theory.CURVES.searched("on the grid relations come first, or subjects do"),
+    regime=theory.CURVES.searched("on the grid, relations come first, or subjects do"),
     cells={"smoke": CURVE[2::4], "standard": CURVE + REVERSED},
     rule=rc.MeanDifference(rc.Region(-5e-4, 5e-4), method=rc.Deterministic()),
     why="nothing is drawn; the closed form is exact up to the square of the start; the integrator "
@@ -83,7 +83,7 @@ def growth_only(cell: rc.Cell) -> float:
 
 @flow_claim(
     "B.flow-half-times",
-    "Relations and subjects lose half of their loss at the predicted times",
+    "The losses of relations and of subjects halve at the predicted times",
     predict=sequential.half_time,
     latex=r"t_{1/2}=\frac1{2\lambda}\left[\mathrm{arsinh}\frac{2\sqrt c\,q_{1/2}}b+"
     r"\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}K\right]",
@@ -92,8 +92,8 @@ def growth_only(cell: rc.Cell) -> float:
         "standard": timed(cell.replace(stage=stage) for stage in STAGES for cell in BOTH_ORDERS)
     },
     rule=rc.MeanRatio(rc.Region(0.998, 1.002), method=rc.Deterministic()),
-    why="the closed form is exact up to the square of the start; the integrator's step "
-    "of a 500th of the time is interpolated linearly, an error of order 1e-4",
+    why="the closed form is exact up to the square of the start; times are interpolated "
+    "linearly between the integrator's 500 steps, with an error of order 1e-4",
     controls=(
         rc.Control("growth-only", "exponential growth until q = 1 and no saturation", growth_only),
         rc.at("ten-times-the-start", "from a start of 1e-4", scale=10 * SMALL),
@@ -145,7 +145,7 @@ ORDERS = shapes(
     "Relations come first if S^2 (1 - 1/R) > R D (1 - 1/D), and subjects first if not",
     predict=rc.on(theory.Sizes, theory.first),
     latex=r"t_R < t_S \iff S^2(1-1/R) > RD(1-1/D)",
-    regime=theory.ORDERED.searched("on the grid both sides of the boundary"),
+    regime=theory.ORDERED.searched("the grid has both sides of the boundary"),
     cells={"standard": timed(ORDERS)},
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
     why="the order is exact but for a few per cent in the ratio of times. It must be right at "

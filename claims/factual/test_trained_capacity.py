@@ -9,9 +9,9 @@ Forecast, in core seconds: with the short training, a size that no model recalls
 each with three rates and 4096 steps. A block of three models takes 11 s on cores shared with other
 work; a size that all models recall takes a quarter of this time. With the published training, a
 model takes 15 s per rate at d = 16 and 31 s at d = 32 (measured, 13 models in a batch). So
-B.trained-line-constant takes some 70 minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all
-for runs that fail in the end. The sizes d = 64 and 128 take some hundred hours and are meant for a
-GPU.
+B.trained-line-constant takes about 70 minutes of one core: 20 at d = 16 and 50 at d = 32, nearly
+all for runs that fail in the end. The sizes d = 64 and 128 take a few hundred hours and are
+meant for a GPU.
 """
 
 from functools import partial
@@ -113,7 +113,10 @@ EDGES = 11, 15
 CONSTANT = rc.CriticalLocation(
     rc.Region(EDGES[0] ** 2 / LINE, EDGES[1] ** 2 / LINE), scan="facts", rising=False
 )
-WRONG = (rc.times(0.5, "half", "0.075 facts a weight"), rc.times(2, "double", "0.3 facts a weight"))
+WRONG = (
+    rc.times(0.5, "half", "0.075 facts per weight"),
+    rc.times(2, "double", "0.3 facts per weight"),
+)
 
 
 def at_edges(dim: int, **run: int) -> list[rc.Cell]:

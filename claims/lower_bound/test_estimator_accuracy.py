@@ -111,7 +111,7 @@ LARGE_VOCABULARIES = table(
     "One-step decoding is as accurate as predicted at large vocabularies, to within 0.03",
     predict=matched,
     regime=matched_filter.REGIME.searched(
-        "a search goes up to V = 4096; on the grid accuracies between 0.3 and 0.6",
+        "a search goes up to V = 4096; the grid has accuracies between 0.3 and 0.6",
         length=rc.log_range(2, 64),
     ),
     size=lambda c: (c["samples"] * c["length"] + 2048 * c["vocab_size"]) / 9,

@@ -153,7 +153,7 @@ half_dim = by_linear_mmse(
     in log V: at 0.78 to 0.92 times that dimension at V = 256.""",
     predict=HALF_DIM,
     regime=linear_mmse.REGIME.searched(
-        "linear MMSE, V = 256, N >= LV/4; on the grid noise limits at first, then interference",
+        "linear MMSE, V = 256, N >= LV/4; the grid goes from most noise to most interference",
         holds=lambda cell: 4 * cell["samples"] >= cell["length"] * cell["vocab_size"],
         vocab_size=(256,),
         dim=(64,),

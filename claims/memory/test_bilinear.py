@@ -60,7 +60,7 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "G.hebbian-mlp-margin",
     "The theory gives the smallest margin of a Hebbian MLP, with no constant fitted",
     predict=rc.on(theory.smallest_margin),
-    regime=theory.MARGINS.searched("on the grid the published sweep of widths; not whitened"),
+    regime=theory.MARGINS.searched("not whitened; the grid is the published sweep of widths"),
     cells={"standard": rc.grid(associations=256, dim=64, width=(256, 512, 1024))},
     rule=partial(rc.MeanDifference, method=rc.Student(spent=0.1)),
     why="the stated error; pilots with other seeds were up to 0.015 below",
@@ -128,7 +128,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime="8,192 weights as they are, 2,048 whitened",
     cells={"smoke": MEMORIES[1:], "standard": MEMORIES},
     rule=rc.Quantile(rc.Region(0.85, 1.15)),
-    why="of some hundred facts a hundredth is one or two; pilots with other seeds: 1.01 to 1.09",
+    why="1% of the facts is only one or two facts; pilots with other seeds: 1.01 to 1.09",
     replicates=(64, 512),
     controls=(
         rc.times(1.4),

@@ -56,8 +56,8 @@ def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
     latex=r"B \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=rc.on(theory.accuracy_ceiling),
     regime=theory.CODES.searched(
-        "no more codewords than functions; on the grid four facts of one bit, where every code can "
-        "be tried",
+        "no more codewords than functions; the grid has four facts of one bit, where every code "
+        "can be tried",
         holds=lambda cell: 2 ** cell["bits"] <= cell["outputs"] ** cell["facts"],
         facts=range(1, 7),
         outputs=range(2, 9),
@@ -113,7 +113,7 @@ random_code = coded(
     as often as the largest of 2^B binomial variables says.""",
     predict=rc.on(theory.random_code_accuracy),
     regime=theory.CODES.searched(
-        "the mean is exact; on the grid half a bit per bit of the facts",
+        "the mean is exact; the grid has half a bit per bit of the facts",
     ),
     cells={"smoke": CODES[:2], "standard": CODES},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Betting(0, 1)),
@@ -174,8 +174,8 @@ quantised = partial(
     latex=r"kd^2 \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=of_weights(theory.accuracy_ceiling),
     regime=QUANTISED.searched(
-        "sums of outer products with rounded weights; on the grid with as many facts as their "
-        "bits could hold, or up to three times more",
+        "sums of outer products with rounded weights; the grid has as many facts as the "
+        "weights' bits could hold, or up to three times more",
     ),
     rule=rc.OneSided(upper=0.0, method=SHARE),
     why="a bound",
@@ -233,7 +233,7 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "Each construction stores the predicted bits per weight at its 99% capacity, within 12%",
     predict=rc.on(theory.bits_per_parameter),
     regime=theory.CONSTRUCTIONS.searched(
-        "permutations and unit embeddings; on the grid as many pairs as each construction "
+        "permutations and unit embeddings; the grid has as many pairs as each construction "
         "recalls to 99%",
     ),
     size=lambda c: 32 * c["dim"] * (c["dim"] + c["width"]),

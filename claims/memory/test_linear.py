@@ -104,8 +104,9 @@ linear_accuracy = measuring(hebbian_accuracy, partial(claim, source=SOURCE))(
 linear_threshold = majority_claim(
     "B.linear-threshold",
     "Half of the associations are recalled at the predicted dimension, within 3%",
-    """Memories recall more than half of n associations from the dimension on where the predicted
-    accuracy is 1/2. From n = 131 to 1024 it grows as the power 0.58 of n, to within 0.03.""",
+    """Memories recall more than half of n associations beyond the dimension at which the predicted
+    accuracy is 1/2. This dimension grows as n to the power 0.58, to within 0.03, for n = 131 to
+    1024.""",
     predict=rc.on(memory.half_dim),
     regime=rc.Regime(
         "n >= 128, where whole dimensions are finer than the region",
@@ -270,7 +271,7 @@ superposition = whole_claim(
     latex=r"P_{all}(n_{all}) = \frac12,\quad n_{all}\sim\frac{d^2}{8\ln d^2}",
     predict=rc.on(memory.capacity),
     regime=rc.Regime(
-        "d >= 21; on the grid n_all = 0.86 d at the one end, and 2.2 d at the other",
+        "d >= 21; the grid has n_all = 0.86 d at one end, and 2.2 d at the other",
         {"dim": rc.log_range(21, 256)},
     ),
     size=lambda c: 50 * c["dim"] ** 2,

@@ -74,7 +74,7 @@ rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
     fluctuates, and the interference relative to the signal grows from n/d^2 to n/(m d).""",
     predict=rc.on(memory.low_rank_accuracy),
     regime=memory.LOW_RANK.searched(
-        "on the grid accuracies from 0.5 to 0.86",
+        "the grid has accuracies from 0.5 to 0.86",
     ),
     size=lambda c: c["associations"] ** 2,
     cells={"standard": sizes((100, 64, 32), (200, 64, 32), (256, 128, 32), (400, 128, 64))},
@@ -137,7 +137,7 @@ rank_threshold = measuring(most_recalled, linear_claim)(
     "The theory predicts the accuracy of a memory with one bit per parameter to within 0.015",
     predict=rc.on(memory.one_bit_accuracy),
     regime=memory.PAIRS.searched(
-        "on the grid n/d from 2 to 6, so that an entry of W is a sum of many terms",
+        "the grid has n/d from 2 to 6, so that an entry of W is a sum of many terms",
     ),
     size=lambda c: c["associations"] ** 2,
     cells={"standard": sizes((120, 64), (200, 64), (800, 128))},

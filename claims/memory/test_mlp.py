@@ -108,7 +108,7 @@ memory_width = all_right(
     ones is log 2. At M = N it grows with N by the power 1.20, a little faster than N, and falls
     with d by 0.85, slowed by the interference N/M; either to within 0.15.""",
     predict=critical_width,
-    regime=mlp.PAIRS.searched("on the grid as many outputs as pairs"),
+    regime=mlp.PAIRS.searched("the grid has as many outputs as pairs"),
     size=lambda c: 50 * c["associations"] ** 2 * (1 / c["dim"] + 1 / c["outputs"]),
     cells=tiers(
         widths,
@@ -251,7 +251,7 @@ relu_capacity = all_right(
     of the features adds interference that no width removes.""",
     latex=r"T^2 = \frac{1}{m-d-1} + T_\infty^2,\quad T_\infty^2\approx\frac{1.53}{d^2}",
     predict=rc.on(mlp.capacity),
-    regime=mlp.STORED.searched("on the grid neurons still count most", features=("relu",)),
+    regime=mlp.STORED.searched("on the grid, neurons still count most", features=("relu",)),
     size=lambda c: 16 * c["width"] * c["dim"],
     cells=tiers(
         capacities,
@@ -284,7 +284,7 @@ relu_floor = share_right(
     latex=r"T^2 \to T_\infty^2 = \mathrm{Var}\,\kappa \approx\frac{2}{(\pi-2)^2d^2}",
     predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.RELU.searched(
-        "on the grid the quadratic part is 6 to 11 times the neurons' share of the interference"
+        "on the grid, the quadratic part is 6 to 11 times the neurons' share of interference"
     ),
     size=lambda c: 0.15 * c["associations"] * (c["width"] + c["associations"]),
     cells={"standard": RELU_WIDE},

@@ -161,7 +161,7 @@ decoupled_transition = storable(
     source=rc.Source("C", "C2"),
     predict=rc.on(theory.separable_probability),
     regime=theory.TRANSITION.searched(
-        "on the grid across the transition",
+        "the grid crosses the transition",
         dim=range(4, 25),
     ),
     size=lambda c: 10 * c["associations"] ** 2 * c["dim"],
@@ -281,7 +281,7 @@ published_line = by_training(
     },
     rule=rc.Ordering(smaller="hebbian", larger="trained", margin=0.5, method=SHARE),
     why="""The sum of outer products stores n pairs up to d^2 = 8 n log n, a quarter to a half of
-        these; training is asked to succeed more often than not.""",
+        the grid's n; training is asked to succeed more often than not.""",
     replicates=(32, 256),
     controls=(
         rc.Control(
@@ -296,8 +296,8 @@ published_line = by_training(
     plot=rc.Plot(x="dim", y_label="share of memories with 99% stored", log=""),
 )
 def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Of as many pairs as training nearly always stores to 99%, the sum of outer products nearly
-    never stores as many."""
+    """At numbers of pairs of which training nearly always stores 99%, the sum of outer products
+    nearly never does."""
     pairs = block.draw(measured.draw, cell)
     hebbian = measured.stored(pairs, measured.hebbian(pairs)).double().mean(1)
     shares = {"hebbian": hebbian, "trained": accuracy(pairs)}
@@ -310,14 +310,14 @@ def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     source=DERIVED,
     latex=r"\mathrm{trained} \Rightarrow \mathrm{separable}",
     regime=theory.ANY.searched(
-        "any sizes; on the grid at the threshold, where about half of the sets can be stored",
+        "any sizes; the grid is at the threshold, where about half of the sets can be stored",
         dim=range(2, 17),
         associations=range(2, 65),
     ),
     size=lambda c: 50 * c["associations"] ** 2 * c["dim"],
     cells={"standard": points({8: (24,), 11: (37,)})},
     rule=rc.Identity(0.5),
-    why="a set of pairs is stored, and hence can be, or it is not",
+    why="exact: either training stores a set, which then can be stored, or it does not",
     replicates=64,
     controls=(
         rc.reads("training-misses-none", "training finds a memory if there is one", "missed"),

@@ -75,8 +75,8 @@ def optimal_level(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
 )
 def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """The sum of outer products has broad fluctuations, some scores higher than need be and many
-    too low; the best memory has nearly all at one level."""
+    """Right scores of the sum of outer products vary widely: some are higher than needed, many too
+    low. The best memory has nearly all of them at one level."""
     pairs = block.draw(measured.draw, cell)
     spread = profile(pairs, measured.regularised(pairs, RIDGE))[1]
     hebbian = profile(pairs, measured.hebbian(pairs))[1]

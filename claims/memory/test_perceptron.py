@@ -65,7 +65,7 @@ cover_share = labelled(
     size=lambda c: 1000 * c["patterns"] * c["dim"],
     cells={"smoke": ACROSS[:1], "standard": ACROSS},
     rule=rc.ProportionDifference(rc.Region(-0.1, 0.1)),
-    why="the formula is exact; 0.1 is what some hundred linear programs resolve",
+    why="the formula is exact; 0.1 is what a few hundred linear programs resolve",
     replicates=(128, 2048),
     controls=(ONE_LESS, THRESHOLD),
 )
@@ -73,8 +73,8 @@ cover_share = labelled(
 cover_capacity = labelled(
     "G.cover-capacity",
     "A perceptron separates two patterns per weight",
-    """Up to 2 patterns a weight, 2 bits a weight, some real weights give random labels, and beyond
-    none do.""",
+    """Up to 2 patterns per weight (2 bits per weight) some real weights give random labels. With
+    more patterns none do.""",
     source=rc.Source("G", "G1", "G2"),
     predict=CAPACITY,
     curve=SHARE,
@@ -86,7 +86,7 @@ cover_capacity = labelled(
     controls=(
         rc.times(1.18),
         rc.times(0.85),
-        rc.Control("binary", "0.83 patterns a weight", lambda cell: 0.83 * cell["dim"]),
+        rc.Control("binary", "0.83 patterns per weight", lambda cell: 0.83 * cell["dim"]),
     ),
     plot=rc.Plot(
         x="patterns", group=("dim",), collapse=True, y_label="share of draws that are separable"

@@ -46,7 +46,7 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     latex=r"s_i\sim N\left(1,\frac{n-1}{d^2}\right),\quad s_j\sim N\left(0,\frac{n-2}{d^2}+\frac2d"
     r"\right),\quad P(s_i-\max_{j\ne i}s_j\le t)=1-P(t)",
     regime=theory.PAIRS.searched(
-        "d >= 48; on the grid nearly all pairs are recalled in d = 64, and half in d = 48",
+        "d >= 48; on the grid, nearly all pairs are recalled in d = 64, and half in d = 48",
         associations=rc.log_range(64, 512),
         dim=rc.log_range(48, 192),
     ),
@@ -88,7 +88,7 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     predict=rc.on(theory.rivals_below),
     latex=r"P(K\le k)=E_{R,x}P\left(\mathrm{Bin}(n-1,P(s<1+x))\le k\right)",
     regime=theory.PAIRS.searched(
-        "on the grid few pairs are recalled: lists are asked for",
+        "on the grid, few pairs are recalled, so lists are needed",
         associations=rc.log_range(32, 512),
         dim=rc.log_range(12, 96),
     ),

@@ -67,7 +67,7 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "G.superposed-accuracy",
     "Superposed embeddings recall the predicted share of facts, to within 0.015",
     predict=rc.on(theory.accuracy),
-    regime=theory.FACTS.searched("on the grid half of the facts and more"),
+    regime=theory.FACTS.searched("on the grid, at least half of the facts are recalled"),
     cells=rc.grid(
         {"attributes": c, "relations": r, "dim": d} for c, r, d in ((256, 4, 28), (64, 8, 64))
     ),
@@ -102,7 +102,7 @@ hops = partial(claim, source=rc.Source("G", "G10"), size=queries)
     "With a chain of thought, queries of k hops come out right with the k-th power of one hop's "
     "probability",
     predict=rc.on(theory.hops_accuracy),
-    regime=theory.HOPS.searched("on the grid, near half of the queries", chain=True),
+    regime=theory.HOPS.searched("about half of the queries are right on the grid", chain=True),
     cells=rc.grid(
         (
             {"attributes": c, "relations": r, "dim": d, "hops": k}

@@ -89,8 +89,8 @@ trained_line = line_claim(
 trained_line_few_outputs = line_claim(
     "B.trained-mlp-line-few-outputs",
     "Trained MLP memories with M = 32 follow the published line md = 1.2 N",
-    """With 32 outputs, whatever N, it gets 99% right in most runs at 4/5 of md/1.2, and in fewer
-    than half at 5/4 of it.""",
+    """With 32 outputs, whatever N, a ReLU MLP of width m = 2 d gets 99% right in most runs at 4/5
+    of N = md/1.2, and in fewer than half at 5/4 of it.""",
     latex=r"m\,d = 1.2\,N",
     pilots="Pilots put the capacity at 0.85 to 1.25 times the line, least at m = d.",
     outputs=32,

@@ -245,7 +245,7 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong}),\quad\sigma^2\simeq\frac P{d^2}",
     predict=rc.on(zipf.many_labels_error),
     regime=zipf.MANY_LABELS.searched(
-        "on the grid half of the error is tokens that are stored and not recalled"
+        "on the grid, half of the error is tokens that are stored and not recalled"
     ),
     cells={
         "standard": own_labels(24, 48, fraction=10),

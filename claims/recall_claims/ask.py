@@ -272,7 +272,8 @@ def lines(
         yield f"{formula.name} = {_figure(answer.value)} at {at}"
         if answer.ends is not None:
             low, high = (figures.number(end, 4) for end in answer.ends)
-            yield f"  stated error {answer.error}, of what is simulated: from {low} to {high}"
+            near = f"the simulated value should be between {low} and {high}"
+            yield f"  stated error {answer.error}: {near}"
         elif not formula.errors:
             yield "  it states no error"
         if answer.outside is not None:

@@ -115,7 +115,7 @@ def _line(strand: Strand, curve: Points, control: str = "") -> Line:
 def _strands(
     plot: Plot, x: str, cells: Sequence[Cell], rows: Sequence[CellRow]
 ) -> Iterator[Strand]:
-    """Yield cells that a curve may join: they differ only in x, or change monotonically with x."""
+    """Yield the cells of each curve: only x differs along it, or all that differs is monotone."""
     groups: dict[tuple[Any, ...], list[tuple[Cell, CellRow]]] = {}
     for cell, row in zip(cells, rows, strict=True):
         if isinstance(cell.get(x), int | float):

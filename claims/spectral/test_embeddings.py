@@ -172,8 +172,8 @@ APART = 2.3
     ),
     latex=r"\frac{T_S}{T_R} < \frac1{2.3},\quad \in\Big[\frac1{2.3},2.3\Big],\quad > 2.3",
     regime=theory.SIGN.searched(
-        "on the grid two have the reverse order, one the order of gradient flow, five neither "
-        "by a factor 2.3",
+        "of the grid's eight embeddings two have the reverse order, one has gradient flow's, and "
+        "five have neither by a factor of 2.3",
         duration=rc.log_range(0.5, 16.0),
     ),
     size=lambda c: 0.2 * whole(c),

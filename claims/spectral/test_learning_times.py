@@ -98,8 +98,8 @@ def either_time(cell: rc.Cell, block: rc.Block) -> Tensor:
 gradient_ratio = ratio_in(300)(
     "D.gradient-ratio",
     "Under gradient flow subjects are learned later than relations, by a ratio in closed form",
-    """Gradient flow of the whole matrices learns subjects later than relations if they are more, by
-    about the root of S/R, with logarithms that are known.""",
+    """If there are more subjects than relations, gradient flow of the whole matrices learns
+    subjects later, by a factor of about the root of S/R, with known logarithms.""",
     source=rc.Source("D", "D1", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad T_S = \frac{\sqrt{S(S-1)R}}2\left[\log\frac x{x_0}+"
@@ -141,7 +141,7 @@ gradient_exponents = ratio_in(300)(
         reference="prediction",
         method=rc.Deterministic(),
     ),
-    why="ratios are right to 1e-4 or better, and the lever is a factor 4",
+    why="ratios are right to 1e-4 or better, and S and R each vary by a factor of 4",
     controls=(
         rc.power(subjects=0.0025),
         rc.power(relations=0.0025),
@@ -151,16 +151,16 @@ gradient_exponents = ratio_in(300)(
 
 gradient_limit = ratio_in(600)(
     "D.gradient-limit",
-    "The ratio under gradient flow goes as the root of S/R, up to logarithms",
-    "The learning times of subjects and relations are as the root of S/R, up to logarithms.",
+    "Under gradient flow the ratio of learning times is the root of S/R, up to logarithms",
+    "The learning times of subjects and relations have the ratio sqrt(S/R), up to logarithms.",
     source=rc.Source("D", "D1", provenance="stated", reference="theory/spectral/flows.md"),
     latex=r"\rho \sim \sqrt{S/R}",
-    regime="a start of 1e-6, the smaller the nearer to the limit",
+    regime="a start of 1e-6; smaller starts are nearer to the limit",
     cells={"standard": lasting(sizes(*EXPONENT_PAIRS, flow="gradient", start=1e-6))},
     rule=rc.Exponents({"subjects": 0.5, "relations": -0.5}, 0.12, method=rc.Deterministic()),
-    why="the closed form is 0.03 (S) and 0.10 (R) away from the limit on this grid, because of its "
-    "logarithms, and of R - 1 instead of R. It is 0.06 and 0.12 away from a start of 0.01. From "
-    "0.01 at R = 4 it is 0.04 away in S at S = 256, 0.02 at 10^9 and 0.006 at 10^60",
+    why="here the closed form's exponents of S and R are 0.03 and 0.10 off the limit, because of "
+    "logarithms, and of R - 1 instead of R. With a start of 0.01 they are 0.06 and 0.12 off; for "
+    "R = 4 the exponent of S is then 0.04 off at S = 256, 0.02 at 10^9 and 0.006 at 10^60",
     controls=(
         rc.power("fourth-root", "as the fourth root of S", subjects=-0.25),
         rc.power("three-quarters", "as R to the power -3/4", relations=-0.25),

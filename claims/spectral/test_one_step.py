@@ -57,7 +57,7 @@ gradient_step = by_gradient(
     it where v_j . v_i happens to exceed p_i/p_j: the number recalled tends to C_a d^(1/(2a)),
     without a logarithm; C_1.5 = 2.68 and C_2 = 2.58, of which two thirds are reached at d = 64.""",
     predict=rc.on(theory.recalled_gradient),
-    regime=GAUSSIAN.searched("on the grid 4 to 7 items are recalled"),
+    regime=GAUSSIAN.searched("on the grid, 4 to 7 items are recalled"),
     cells={"smoke": sizes(32), "standard": sizes(32, 64), "full": sizes(32, 64, 128)},
     rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
     why="""The theory states 4%: competitors' scores are taken as independent. The rest is

@@ -63,7 +63,7 @@ SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
     "A gradient step on a batch recalls the predicted number of items, within 11%",
     latex=r"\sum_iE_n\prod_{j\ne i}E_{n_j}\Phi\left(\frac{n_iX}{n_j/\sqrt d}\right)",
     predict=rc.on(theory.recalled_gradient),
-    regime=theory.BATCH.searched("on the grid batches up to saturation"),
+    regime=theory.BATCH.searched("the grid has batches up to saturation"),
     cells={"smoke": GRADIENT_BATCHES[1:2], "standard": GRADIENT_BATCHES},
     rule=rc.MeanRatio(rc.Region(0.91, 1.11)),
     why="""The theory states 4%: counts and competitors are taken as independent. The rest is
@@ -87,7 +87,7 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "A spectral step on a batch recalls the predicted number of items, within 7%",
     latex=r"\sum_iE_n\,P\left(s(n_i/B) > \max_{j\ne i}\ldots\right)",
     predict=rc.on(theory.recalled_spectral),
-    regime=theory.BATCH.searched("on the grid batches from half of saturation to beyond it"),
+    regime=theory.BATCH.searched("the grid has batches from half of saturation to beyond it"),
     size=lambda c: 0.4 * c["items"] ** 2,
     cells={"smoke": SPECTRAL_BATCHES[:1], "standard": SPECTRAL_BATCHES},
     rule=rc.MeanRatio(rc.Region(0.93, 1.07)),
@@ -115,7 +115,7 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     cells={"standard": lambda: rungs(48, 64), "full": lambda: rungs(48, 96)},
     rule=rc.CriticalLocation(rc.Region(0.88, 1.14), scan="batch"),
     why="""A count that the theory has wrong by 3% moves the crossing by 5%, and the next
-        whole number is up to 4% away; the rest is what some hundred memories can tell.""",
+        whole number is up to 4% away; the rest is what a few hundred memories resolve.""",
     replicates=(48, 1536),
     controls=(
         rc.times(1.34, "more", "34% more samples"),

@@ -39,7 +39,7 @@ START = sizes(32, steps=(1, 2, 4))
     "After one, two and four thresholded steps the spectral rule is far ahead",
     latex=r"N_{spectral}(t) > \frac32N_{gradient}(t)",
     regime=rc.Regime(
-        f"{PROTOCOL} d^2/4 items, about; on the grid d = 32, and 256 items",
+        f"{PROTOCOL} about d^2/4 items; the grid has d = 32 and 256 items",
         {
             "dim": range(24, 49),
             "items": rc.log_range(144, 576, per_octave=8),

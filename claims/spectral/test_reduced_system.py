@@ -66,7 +66,7 @@ TRAJECTORY = (
     cells={"smoke": without_part(TRAJECTORY)[::3], "standard": without_part(TRAJECTORY)},
     replicates=2,
     rule=rc.Identity(1e-9),
-    why="rounding errors of some hundred steps and eigenvalues of Gram matrices, relative to "
+    why="rounding errors of a few hundred steps and eigenvalues of Gram matrices, relative to "
     "weights of order 1; in pilots 1e-14 to 1e-11. A part that all answers' logits share does not "
     "count, because softmax ignores it; sign flow with one-hot embeddings has such a part",
     controls=(

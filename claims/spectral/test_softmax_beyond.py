@@ -28,7 +28,7 @@ beyond = relaxing(
     cells={"standard": CELLS},
     rule=rc.MeanRatio(REGION, method=ALL),
     replicates=2,
-    why="F.muon-frequencies has 0.9 to 1 under the theorem's assumptions; as much again above",
+    why="under the theorem's assumptions F.muon-frequencies has 0.9 to 1; we allow as much above 1",
     controls=(
         rc.Control("gradient", "as under gradient flow", rc.on(theory.gradient_excess)),
         rc.times(2.0),
@@ -60,8 +60,8 @@ newton_schulz = measuring(
     "F.beyond-newton-schulz",
     "Muon as it is used: five Newton-Schulz steps, and momentum",
     "the exact sign: five Newton-Schulz steps, momentum 0.95",
-    "Steps whose singular values are 1 on average only lower the loss as fast.",
-    regime="K = 32 in 8 groups, t = 4; singular values come to 0.7 to 1.2 and not to 1",
+    "Steps whose singular values are 1 only on average lower the loss as fast as exact ones.",
+    regime="K = 32 in 8 groups, t = 4; singular values become 0.7 to 1.2 instead of 1",
 )
 
 random_embeddings = measuring(
@@ -70,7 +70,7 @@ random_embeddings = measuring(
     "F.beyond-random-embeddings",
     "Muon with random embeddings in four times as many dimensions as there are items",
     "orthonormal embeddings: uniform unit vectors",
-    "With queries and answers that overlap by 1/sqrt(d), the loss falls as fast.",
+    "If queries, and answers, overlap by 1/sqrt(d), the loss falls as fast as without overlaps.",
     **SAMPLED,
 )
 
@@ -78,7 +78,7 @@ batches = measuring(lambda cell, block: loss(cell, block, Muon(batch=4 * cell["i
     "F.beyond-batches",
     "Muon on mini-batches",
     "whole gradients: a batch of 4 K items for each step",
-    "On batches which the rarest item misses half of the time, the loss falls as fast.",
+    "Half of the batches lack the rarest item, and the loss falls as fast as on whole gradients.",
     **SAMPLED,
 )
 
@@ -88,6 +88,6 @@ batches_momentum = measuring(
     "F.beyond-batches-momentum",
     "Muon on mini-batches, with momentum",
     "whole gradients: a batch of 4 K items for each step, momentum 0.95",
-    "A mean over the last twenty batches misses no item, and the loss falls as fast.",
+    "The mean over twenty batches lacks no item, and the loss falls as fast as on whole gradients.",
     **SAMPLED | {"replicates": (64, 128)},
 )

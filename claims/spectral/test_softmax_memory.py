@@ -31,7 +31,7 @@ def learned(cell: rc.Cell, block: rc.Block) -> memory.Memory:
 
 
 def last(cell: rc.Cell, block: rc.Block, rule: memory.Rule, rate: float) -> memory.Weights:
-    """Weights at the cell's time after steps of this size."""
+    """Weights at the cell's time, reached in steps of size ``rate``."""
     count = round(cell["time"] / rate)
     (found,) = deque(memory.steps(learned(cell, block), rule, rate, count), maxlen=1)
     return found
@@ -40,8 +40,8 @@ def last(cell: rc.Cell, block: rc.Block, rule: memory.Rule, rate: float) -> memo
 def flowed(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Excess loss under gradient flow.
 
-    A step is a quarter of the fastest item's time scale. Without noise, where leads slow down, it
-    is a twentieth of the elapsed time.
+    A step is a quarter of the fastest item's time scale. Without noise leads slow down later,
+    and a step is then a twentieth of the elapsed time.
     """
     task, time = learned(cell, block), cell["time"]
     quick = float(task.frequencies.max())

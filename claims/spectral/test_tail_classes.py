@@ -80,7 +80,7 @@ RANKS = table(
         rc.Control("equal", "the same lead for all classes", lambda _: 1.0),
         rc.at("flatter", "as of half the power", power=lambda c: c["power"] / 2),
         rc.Control("infinite", "as if K/(K - 1) were all", lambda c: c["items"] / (c["items"] - 1)),
-        rc.reads("gradient", "gradient descent, with steps as long", "gradient"),
+        rc.reads("gradient", "gradient descent, in a step of the same length", "gradient"),
         rc.reads("sign", "Adam in one-hot embeddings", "sign"),
     ),
     plot=rc.Plot("parity", y_label="lead after a step"),

@@ -121,7 +121,7 @@ EARLY = table(
     controls=(
         rc.Control("equal", "as if all n directions were one", lambda c: (1 - c["time"]) ** 2),
         rc.at("one-ratio", "outputs do not spread", outputs=10**6),
-        rc.reads("gradient", "gradient descent, with steps as long", "gradient"),
+        rc.reads("gradient", "gradient descent, in steps of the same length", "gradient"),
     ),
     plot=rc.Plot("parity", y_label="loss over its start"),
 )

@@ -29,7 +29,7 @@ def escaped(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Set a text as code on one line, in a fence longer than any in it, and escape bars."""
+    """Set a text as code on one line, in a fence longer than any fence in the text."""
     flat = " ".join(text.split()) or " "
     fence = "`" * (1 + max(map(len, re.findall("`+", flat)), default=0))
     return f"{fence} {flat} {fence}" if len(fence) > 1 else f"{fence}{flat}{fence}"

@@ -105,7 +105,7 @@ class Facts:
         self.replicates = tables[0].shape[0] if tables else replicates
         blank = torch.zeros((), device=device, dtype=dtype)
         eye_s, eye_r = (torch.eye(n, out=blank.new_empty(0)) for n in (subjects, relations))
-        # (answers, subjects) and (answers, relations): which part each answer has.
+        # (answers, subjects) and (answers, relations): 1 at each answer's subject, or relation.
         self.has_subject = eye_s.repeat_interleave(relations, 0)
         self.has_relation = eye_r.repeat(subjects, 1)
         self.uniform = torch.full_like(blank, 1 / self.answers).expand(

@@ -126,7 +126,7 @@ def sensing(
 
 
 def steps(task: Task, rate: float | Tensor, count: int, rule: Rule = polar) -> Iterator[Tensor]:
-    """Weights after each of some steps. ``rate``: a number, or one per replicate, (R, 1, 1)."""
+    """Weights after each of ``count`` steps. ``rate``: a number, or (R, 1, 1) by replicate."""
     weights = task.start()
     for _ in range(count):
         weights = weights + rate * rule(task.gradient(weights))
@@ -140,7 +140,7 @@ def after(task: Task, time: float, count: int, rule: Rule = polar) -> Tensor:
 
 
 def as_long_as(rank: int) -> Rule:
-    """Gradient descent with steps as long as Muon's: the Frobenius norm of ``rank`` values of 1."""
+    """Gradient descent in steps of Muon's length: the Frobenius norm of ``rank`` values of 1."""
 
     def rule(gradient: Tensor) -> Tensor:
         scale: Tensor = rank**0.5 / gradient.norm(dim=(-2, -1), keepdim=True)

@@ -69,7 +69,7 @@ class Point:
 
 
 def row(check: Check, *, seed: int, points: int = POINTS, most: int = 99) -> str:
-    """Test a stated error at ``points`` points, with at most so many looks.
+    """Test a stated error at ``points`` points, with at most ``most`` looks.
 
     The row has check, stated error, regime, worst point, discrepancy there, verdict, core seconds.
     """

@@ -45,7 +45,7 @@ SPARSE = LAYER.searched(
 STATED = SPARSE.searched("N >= V/3", holds=lambda c: 3 * c["samples"] >= c["vocab_size"])
 """Regime in which `trigger_signal` states its error."""
 EVERY = STATED.searched(
-    "24 dimensions for each degree; even activations with plain residuals alone",
+    "24 dimensions per Hermite degree; even activations with plain residuals only",
     holds=lambda c: c["activation"] != "he2" or (c["dim"] >= 48 and not c.get("centred", False)),
     activation=("relu", "gelu", "tanh", "he2"),
 )

@@ -333,12 +333,13 @@ def _half(chance: Callable[[float], float], least: float, level: float = 0.5) ->
 
 
 FOCUSED: Regime = sizes.PAIRED.searched(
-    "with focus, d of at least 1.4 `selective_dim`; half a rival or less expected",
+    "with focus, d of at least 1.4 `selective_dim`; at most half a rival expected",
     holds=lambda cell: _focused(cell, cell["dim"], 2) and _rivals(cell) <= 0.5,
     dim=log_range(16, 512),
 )
 ACCURATE: Regime = FOCUSED.searched(
-    "a fifth, so that accuracies are 0.9 and more", holds=lambda cell: _rivals(cell) <= 0.2
+    "at most a fifth of a rival, so that accuracies are 0.9 and more",
+    holds=lambda cell: _rivals(cell) <= 0.2,
 )
 STORED: Regime = sizes.PAIRED.searched(
     "with focus at 0.6 max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)), below the dimension asked for",

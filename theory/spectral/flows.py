@@ -66,7 +66,7 @@ SIGN = LEARNED.searched(
     duration=log_range(0.5, 8),
 )
 DECAYING = FACTS.searched(
-    "10 times the time of learning and more",
+    "times of at least 10 times the learning time",
     holds=lambda cell: (
         0.99 <= cell["duration"] / _latest(cell, 0.1) <= 2 and cell["time"] >= 10 * cell["duration"]
     ),
@@ -77,8 +77,8 @@ DECAYING = FACTS.searched(
     part=PARTS,
 )
 FALLING = FACTS.searched(
-    "at least four of each, S/R from 1/4 to 4; from an error of 0.01 or less to one of 1e-6, over "
-    "at least 18% of the time",
+    "at least 4 subjects and 4 relations, S/R from 1/4 to 4; from a time with an error of 0.01 or "
+    "less to one at least 18% later, with an error of 1e-6 or more",
     holds=lambda cell: (
         cell["relations"] <= 4 * cell["subjects"] <= 16 * cell["relations"]
         and _latest(cell, 0.01) <= 1.045 * cell["begin"]

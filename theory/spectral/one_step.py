@@ -35,7 +35,7 @@ from theory.spectral.resolvent import Items, Memory, Nodes, check_exponent
 _SOURCE = "arXiv 2603.26554, E1 and E2; derived"
 _NODES = 96
 _HEADS = 3
-"""Number of most frequent items treated one by one as competitors after a gradient step."""
+"""The gradient step treats this many of the most frequent items one by one, as competitors."""
 _POINTS = 128
 _ALONG = np.arange(32) * 0.28 - 2.9
 _CHANCE_ALONG = stats.norm.pdf(_ALONG) / stats.norm.pdf(_ALONG).sum()

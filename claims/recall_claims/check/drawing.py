@@ -98,7 +98,7 @@ class Drawn:
         if not self.wrong and share == each == 0:
             text += ": these are all"
         elif not self.wrong and self.units:
-            same = f"{100 * each:.2g}% where every claim counts the same"
+            same = f"{100 * each:.2g}% if every claim has the same weight"
             text += ": with 99% confidence fewer than "
             text += f"{100 * share:.2g}% are not what the code gives ({same})" * (share < 1)
             text += f"{same} are not what the code gives" * (share == 1)

@@ -23,9 +23,9 @@ SHARED = (
     *("9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fuse", "gfs2", "gpfs", "lustre", "ncpfs"),
     *("nfs", "ocfs2", "orangefs", "panfs", "smb", "virtiofs", "wekafs"),
 )
-"""First letters of types of network file systems: machines cannot share mapped memory there."""
+"""Beginnings of names of network file systems, on which machines cannot share mapped memory."""
 LARGEST = 2**24 + 2**22
-"""Largest number of bytes of a value in a row: a block with its names."""
+"""Largest size of a stored value, in bytes: a block with its names."""
 
 _COLUMNS = """
     claim TEXT NOT NULL, registration TEXT NOT NULL,

@@ -26,7 +26,7 @@ DOUBT = 0.16
 """Level of the bounds that guide a climb, about one standard error wide."""
 BLOCK, DOUBLINGS = 16, 10
 MORE_LOOKS = 2
-"""Extra looks of a confirmation, as bets need more replicates than t bounds."""
+"""Looks that a confirmation has beyond the claim's: bets need more replicates than t bounds."""
 SECONDS = 3.0
 """Processor time after which a probe stops, in seconds."""
 ERRORS = 4.9

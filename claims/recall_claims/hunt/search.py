@@ -32,9 +32,9 @@ BEST, NEIGHBOURS = 8, 20
 each round of random points."""
 PATIENCE = 1.0
 """Seconds for each of a claim's first probes, doubled every five turns up to SECONDS: cheap points
-come first. A probe that shrinks a violation, or repeats one of scarce evidence, has SECONDS."""
+come first. Probes that shrink a violation, or repeat a probe with little evidence, have SECONDS."""
 SMALL = 512
-"""Largest number of points of a regime whose points are all tried."""
+"""All points of a regime are tried if it has at most this many."""
 
 
 @dataclass(frozen=True)

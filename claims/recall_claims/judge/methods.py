@@ -146,9 +146,9 @@ class Betting(Method):
         slack = max(1e-9, rounding(values) * max(abs(self.low), abs(self.high)) / span)
         if scaled.size and not (scaled.min() >= -slack and scaled.max() <= 1 + slack):
             raise ClaimError(
-                f"an observation leaves the declared range [{self.low:.15g}, {self.high:.15g}] (it "
-                f"is between {values.min():.15g} and {values.max():.15g}); declare its range, or "
-                "use method=Student()"
+                f"an observation leaves the declared range [{self.low:.15g}, {self.high:.15g}] "
+                f"(all are between {values.min():.15g} and {values.max():.15g}); "
+                "declare a wider range, or use method=Student()"
             )
         return np.clip(scaled, 0.0, 1.0)
 

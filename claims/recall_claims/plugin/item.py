@@ -28,7 +28,7 @@ from recall_reports import failure
 from recall_reports.record import ID, ClaimRow
 
 PLAIN = (ClaimError, ExecutorError, LedgerError, SimulationError)
-"""Errors of this library, which explain themselves."""
+"""Errors of this library, shown without a traceback."""
 
 
 class ClaimFailed(Exception):

@@ -123,7 +123,7 @@ class ClaimSession:
         for claim, file in claims:
             if tier in claim.replicates:
                 path = self.costs.path(claim.id, claim.block_size(tier), len(claim.steps(tier)))
-                work = ahead.get(claim.id, path)  # another tier still gives seconds per block
+                work = ahead.get(claim.id, path)  # path knows seconds per block from any tier
                 expected.append((claim.id, path, work, partial(self._early, claim, file)))
         self.store.expect(expected, last={claim.id for claim, _ in claims if claim.exploratory})
 

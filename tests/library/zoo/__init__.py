@@ -13,7 +13,7 @@ NEAR, WIDE = rc.Region(0.94, 1.06), rc.Region(0.9, 1.1)
 theorem = partial(
     rc.claim,
     source=rc.Source("zoo", "1", provenance="stated"),
-    regime="exact at every size, or to less than a tenth of the region's width at these",
-    why="as narrow as some thousand replicates resolve",
+    regime="exact, or with an error below a tenth of the region's width at these sizes",
+    why="as narrow as a few thousand replicates resolve",
     replicates=(1024, 32768),
 )

@@ -43,10 +43,10 @@ def wishart_edge(cell: rc.Cell, block: rc.Block) -> Array:
     rule=rc.Limit(NEAR, along="n"),
     predict=lambda cell: (1 - 0.5 / cell["spike"] ** 2) / (1 + 0.5 / cell["spike"]),
     controls=(rc.times(1.15), rc.Control("few", "as if p << n", predict=lambda cell: 1.0)),
-    regime="p = n / 2; above the spike sqrt(p / n) of Baik, Ben Arous and Peche",
+    regime="p = n / 2; s above the threshold sqrt(p / n) of Baik, Ben Arous and Peche",
 )
 def spike(cell: rc.Cell, block: rc.Block) -> Array:
-    """The first eigenvector finds a spike s up to (1 - g / s^2) / (1 + g / s), where g = p / n."""
+    """The first eigenvector's squared overlap with a spike s is (1 - g/s^2)/(1 + g/s), g = p/n."""
     n = cell["n"]
     scales = np.sqrt(1 + cell["spike"] * (np.arange(n // 2) == 0))[:, None]
     return block.each(
@@ -86,7 +86,7 @@ def hopfield(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.power(steps=0.15), rc.power(steps=-0.15)),
 )
 def random_walk(cell: rc.Cell, block: rc.Block) -> Array:
-    """A random walk gets as far as the square root of its steps, sqrt(2 steps / pi)."""
+    """A random walk ends at a mean distance of sqrt(2 steps / pi) from its start."""
     return block.each(lambda rng: abs(2 * rng.binomial(cell["steps"], 0.5) - cell["steps"]))
 
 
@@ -132,7 +132,7 @@ def birthday_exponent(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.times(0.25),),
 )
 def hoeffding(cell: rc.Cell, block: rc.Block) -> Array:
-    """A mean of n coins exceeds 1/2 + t at most with probability exp(-2 n t^2)."""
+    """A mean of n coins exceeds 1/2 + t with probability at most exp(-2 n t^2)."""
     n = cell["n"]
     return block.each(lambda rng: rng.binomial(n, 0.5) >= n * (0.5 + cell["t"]))
 

@@ -68,7 +68,7 @@ def no_return(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.times(1.15),),
 )
 def least_norm(cell: rc.Cell, block: rc.Block) -> Array:
-    """The least solution of n normal equations in p > n unknowns finds n / p of the signal."""
+    """The shortest solution of n random equations in p > n unknowns finds n / p of the signal."""
 
     def kept(rng: np.random.Generator) -> float:
         design = rng.normal(size=(cell["n"], cell["p"]))

@@ -124,7 +124,7 @@ def kurtosis(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     controls=(rc.times(1.2),),
 )
 def ratio_of_means(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
-    """A machine that works and rests for random times works for this share of all time."""
+    """A machine with random working and resting times works for on / (on + off) of all time."""
     return {
         "on": block.each(lambda rng: rng.exponential(cell["on"])),
         "off": block.each(lambda rng: rng.gamma(2, cell["off"] / 2)),

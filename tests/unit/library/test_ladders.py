@@ -44,8 +44,8 @@ def ends(of: Interval | rc.Region) -> tuple[float, float]:
 
 
 def test_a_bracket_is_wrong_no_more_often_than_one_test() -> None:
-    # Every outcome of three sizes with 12 coins each. The rate falls through the target exactly at
-    # the middle size, where it is missed most easily; the outer sizes are nearly separated.
+    # Every outcome of three sizes with 12 coins each. At the middle size the rate is the target, so
+    # a bracket misses this size most easily; at the outer sizes the rates are near 1 and 0.
     size, alpha, target = 12, 0.05, 0.5
     laws = [stats.binom.pmf(np.arange(size + 1), size, rate) for rate in (0.97, target, 0.04)]
     too_low = too_high = 0.0
@@ -271,8 +271,8 @@ def test_a_control_is_refuted_by_the_rungs_that_the_claim_has_drawn() -> None:
 
 @pytest.mark.parametrize("together", [False, True])
 def test_a_bracket_is_wrong_at_any_look_no_more_often_than_one_test(together: bool) -> None:
-    # Every outcome of three sizes at looks of 4, 8 and 12 coins each. The crossing is at the lowest
-    # size, and the rates of all three are at the target: nothing is easier to err with.
+    # Every outcome of three sizes at looks of 4, 8 and 12 coins each. All three rates are at the
+    # target, with the crossing at the lowest size: here a bracket errs most easily.
     alpha, sizes, rungs = 0.1, (4, 8, 12), 3
     alive, wrong, before = {(0,) * rungs: 1.0}, 0.0, 0
     for size in sizes:

@@ -237,7 +237,7 @@ def test_a_tie_has_no_winner() -> None:
 
 
 def test_exponents_are_those_of_a_jackknife() -> None:
-    """For two cells a factor of 2 apart, the exponent is the base-2 logarithm of the ratio."""
+    """For two cells a factor of 2 apart, the exponent is log2 of the ratio of their means."""
     one, two = np.random.default_rng(6).lognormal(0, 0.1, (2, 12))
 
     def exponent(kept: np.ndarray[Any, Any]) -> float:

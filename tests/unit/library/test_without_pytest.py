@@ -30,16 +30,16 @@ def asked(capsys: Printed, *arguments: str, status: int = 0) -> str:
 
 
 def test_the_number_its_error_its_regime_and_the_verdicts_behind_it(capsys: Printed) -> None:
-    """The formula is the number of samples for localisation, at the sizes of GPT-2."""
+    """The formula gives the number of samples for localisation, here at the sizes of GPT-2."""
     number = threshold(vocab_size=50257, length=1024, dim=768)
     text = asked(capsys, "critical.threshold", *SIZES)
     assert text.startswith(f"threshold = {number:,.0f} at vocab_size = 50257, length = 1024, dim")
-    assert f"is simulated: from {0.94 * number:,.0f} to " in text
+    assert f"value should be between {0.94 * number:,.0f} and " in text
     assert "OUTSIDE" not in text
     assert "tested by A.critical-samples: ✓ SUPPORTED " in text
     assert "meaning: Closed form of the critical number of samples, at real-valued" in text
     assert "formula: N_c(N_c + M)^2 = κ^2(f_DN_DN_c^2 + SN_c + F), M = τV(1 + L/d ), S = " in text
-    assert "stated error 6%, of what is simulated: from " in text
+    assert "stated error 6%: the simulated value should be between " in text
 
     plain = json.loads(asked(capsys, "critical.threshold", *SIZES, "--json"))
     [answer] = plain["answers"]

@@ -152,8 +152,8 @@ class Ladder:
         return {inside[0], inside[-1]}
 
     def _refuting(self, region: Region, level: float) -> set[int]:
-        """If the estimate is past an edge, return the sizes inside that do not refute yet; once all
-        do, the first size past the edge.
+        """If the estimate is past an edge of the region, return the sizes inside that do not refute
+        it yet; once all do, the first size past the edge.
         """
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)
