@@ -75,7 +75,7 @@ soft_attention_sharp = beyond(
     "soft-attention-sharp",
     "Soft attention, gamma eta large: 8 log L",
     "hard attention: soft, 8 log L",
-    "With softmax attention in place of hard attention, at a trigger logit of 8 log L, the mean "
+    "With softmax attention instead of hard attention, at a trigger logit of 8 log L, the mean "
     "attention weight of the informative position is the localisation probability.",
     relaxed.attention_weight,
     cells=sharpened(8.0),
@@ -92,7 +92,7 @@ fresh_batch = beyond(
     "fresh-batch",
     "A fresh batch for the attention step",
     "one batch: a fresh one",
-    "The attention step on new sequences, in place of those of the value step, localises at least "
+    "The attention step on new sequences, instead of those of the value step, localises at least "
     "as often.",
     relaxed.fresh_per_step,
     latex=r"P_{fresh}(V, L, N, d) \ge P(V, L, N, d)",

@@ -44,8 +44,9 @@ COLLAPSE = replace(CURVES, y_label="share of batches over half right", collapse=
 ALL_RIGHT = rc.Plot(
     x="dim", group=("vocab_size",), y_label="share of batches with all right", collapse=True
 )
-MEDIAN = """Rungs are judged by the share of batches that recall more than half of their tokens.
-    It passes one half where the median accuracy does, which is within 0.003 of the mean."""
+MEDIAN = """We judge test sizes by the share of batches that recall more than half of their tokens.
+    This share passes one half where the median accuracy does. The median is within 0.003 of the
+    mean."""
 
 
 def rungs(half_width: float) -> tuple[float, ...]:
@@ -72,8 +73,8 @@ REFINED = rc.on(RecallProblem, recall.half_dim_refined)
 CLOSED = rc.on(RecallProblem, recall.half_dim)
 across = partial(near, CLOSED, to=round)
 ASYMPTOTIC = rc.on(RecallProblem, recall.half_dim_asymptotic)
-HALF = "d^2 = V log V in place of 2 V log V"
-HALF_AT_ALL = "d^2 = 4 V log V in place of 8 V log V"
+HALF = "d^2 = V log V instead of 2 V log V"
+HALF_AT_ALL = "d^2 = 4 V log V instead of 8 V log V"
 HALF_THE_CONSTANT = rc.at("half-the-constant", HALF, dim=lambda cell: round(2**0.5 * cell["dim"]))
 CLOSE = (0.84, 0.92, 0.96, 1.01, 1.05, 1.14)
 BELOW_LIMIT = (0.84, 0.91, 0.93, 0.95, 0.97, 0.99, 1.01, 1.03, 1.12)
@@ -221,8 +222,8 @@ threshold_asymptotic = half(
     replicates=(128, 8192),
     rule=rc.CriticalLocation(rc.Region(0.91, 1.03), scan="dim"),
     why=f"""The approach to the asymptote is logarithmic: the refined theory puts the ratio
-        at 0.93 to 1.01 on this grid, and states 2% of its own. Rungs and replicates follow
-        pilots with other seeds. {MEDIAN}""",
+        at 0.93 to 1.01 on this grid, and states an error of 2%. Test sizes and replicates
+        follow pilots with other seeds. {MEDIAN}""",
     controls=(
         LOWER_THRESHOLD,
         rc.times(2, "all-token-constant", "d^2 = 8 V log V, the threshold for all tokens"),

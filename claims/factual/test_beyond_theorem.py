@@ -23,7 +23,7 @@ from theory.factual import sequential_learning as theory
 
 SIZES = shapes((16, 4, 8), (8, 2, 4))
 LEARNED = 0.1
-"""Nats; a path ends where its loss is below."""
+"""Loss, in nats, below which a path ends."""
 
 
 def time_ratio(cell: rc.Cell) -> float:
@@ -181,8 +181,8 @@ ended = dynamics(
     cells={"standard": SIZES[1:]},
     replicates=(32, 256),
     rule=rc.OneSided(upper=0.1, method=rc.Betting()),
-    why="the theorem's model comes below a tenth in as many steps; the least loss of all steps "
-    "is at most that at the start, so that what is left is between nothing and one",
+    why="the theorem's model comes below a tenth in as many steps. The least loss of all steps "
+    "is at most the loss at the start, so the share that is left is between 0 and 1",
     plot=rc.Plot(x="subjects", y_label="share of the loss that is left"),
 )
 """A claim that the loss goes to zero with an assumption relaxed."""
@@ -272,8 +272,8 @@ def eight_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
     "Weights of four bits",
     "exact weights: 4 bits",
     rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="dim"),
-    why="a pilot had shown that four bits cost about a tenth of the dimension; a quarter is what "
-    "still is the same law",
+    why="a pilot had shown that four bits cost about a tenth of the dimension; within a quarter "
+    "we still call the law the same",
 )
 def four_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With every weight rounded to four bits attention stores all facts from the same dimension

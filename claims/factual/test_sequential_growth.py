@@ -141,7 +141,7 @@ early_growth = early(
     controls=(
         rc.times(1.0025),
         rc.at("swapped", "subjects and relations change places", token=lambda c: OTHER[c["token"]]),
-        rc.Control("no-uniform-part", "|p(.|z)| in place of |p(.|z) - 1/RD|", no_uniform_part),
+        rc.Control("no-uniform-part", "|p(.|z)| instead of |p(.|z) - 1/RD|", no_uniform_part),
     ),
 )
 

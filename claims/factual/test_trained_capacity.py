@@ -140,9 +140,9 @@ to_99 = measuring(
 reference_line = to_99(
     "B.trained-reference-line",
     "At d = 16 models store 0.08 to 0.146 facts per weight; the published line has 0.15",
-    """Most trained transformers recall at least 99% of the facts at 0.53 of the published line, and
-    fewer than half at 0.98 of it.""",
-    regime="""H d_h = m = d, eight heads. Standard: d = 16, 4096 batches of 64 prompts in place of
+    """With 0.53 of the published line's facts, most trained transformers recall at least 99% of
+    them. With 0.98 of the line's facts, fewer than half of the transformers do.""",
+    regime="""H d_h = m = d, eight heads. Standard: d = 16, 4096 batches of 64 prompts instead of
         16384 of 1024. Trained as published, pilots recalled 99% of 169 facts in three runs of five
         and of 196 in none of five, which puts the crossing at c = 0.11 to 0.13. The full tier has
         d = 64 and 128 as published, for a GPU""",
@@ -152,7 +152,7 @@ reference_line = to_99(
     },
     replicates=(24, 96),
     block={"standard": 12, "full": 24},
-    why="the sizes next to the crossing that two dozen runs tell apart: 11^2 facts, which most "
+    why="the sizes next to the crossing that two dozen runs distinguish: 11^2 facts, which most "
     "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "
     "many splits, the line is above all that this split stores at d = 16",
 )
@@ -160,8 +160,8 @@ reference_line = to_99(
 line_constant = to_99(
     "B.trained-line-constant",
     "Trained as published at d = 16 and 32, models store 0.08 to 0.146 facts per weight",
-    """Most trained transformers recall at least 99% of 0.079 facts per weight, and fewer than half
-    of 0.146 per weight, at two dimensions.""",
+    """At two dimensions, most transformers trained on 0.079 facts per weight recall at least 99% of
+    them. With 0.146 facts per weight, fewer than half of the transformers do.""",
     regime="""H d_h = m = d, eight heads; the published batches, steps and learning rates. Pilots
         trained as published at d = 16 alone; at d = 32 the edges have four times the facts by
         proportion, and runs of 8192 batches of 64 prompts recalled 22^2 to 24^2 facts""",

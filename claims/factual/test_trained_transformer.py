@@ -87,7 +87,7 @@ def sloping(cell: rc.Cell, x: float = 1, y: float = 1) -> float:
 
 
 RATE = 1e-2
-"""The released sweep of this figure has no other."""
+"""The only learning rate in the released sweep of this figure."""
 
 DRAWN = rc.grid(
     **PUBLISHED,

@@ -23,10 +23,10 @@ from simulation.factual.trained_transformer import Sizes, train_best
 SHORT = {"answers": 8, "batch": 64, "steps": 2**12}
 PUBLISHED = {"answers": 8, "batch": 1024, "steps": 2**14}
 RATES = (1e-2, 3e-3, 1e-3)
-"""The published ones; the largest is best in a short training, so that it comes first."""
+"""Published learning rates; the largest comes first, as it is best in a short training."""
 
 MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
-"""More than half of the runs where 1 is predicted, fewer where 0 is."""
+"""More than half of the replicates are 1 where 1 is predicted, and fewer where 0 is."""
 
 
 def sizes(cell: rc.Cell) -> Sizes:

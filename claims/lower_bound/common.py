@@ -26,9 +26,9 @@ def guessed(cell: rc.Cell, block: rc.Block, estimator: str) -> Tensor:
     return gradient_channel.estimator_accuracy(seen, named(estimator))
 
 
-MEDIAN = """Rungs are judged by the share of batches in which more than half of the labels are
-    guessed right. It passes one half where the median accuracy does, which is within 0.005 of the
-    mean."""
+MEDIAN = """We judge test sizes by the share of batches in which more than half of the labels are
+    guessed right. This share passes one half where the median accuracy does. The median is within
+    0.005 of the mean."""
 
 
 def mostly_guessed(cell: rc.Cell, block: rc.Block, estimator: str) -> Tensor:

@@ -29,7 +29,7 @@ below_ceiling = partial(
     rule=rc.OneSided(upper=0.0, method=rc.Betting(0, 1)),
     why="A ceiling: accuracy less ceiling is at most 0, at any size at which it is below 1.",
 )
-LINEAR = rc.Control("linear-in-d", "d in place of d^2", lambda c: highest(c, 1 / c["dim"]))
+LINEAR = rc.Control("linear-in-d", "d instead of d^2", lambda c: highest(c, 1 / c["dim"]))
 
 BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, samples=24)
 

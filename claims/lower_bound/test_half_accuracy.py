@@ -126,12 +126,12 @@ multiplicative = by_linear_mmse(
     cells={"standard": critical_rungs(CORNERS, "samples", PRODUCT, FINITE)},
     rule=rc.CriticalLocation(FINITE),
     why=f"""The law is asymptotic: at these corners the full formula for half accuracy
-        (theory/lower_bound/linear_mmse.py) has 0.86 to 0.93 of it, and in the whole regime
-        0.82 to 0.93; 5% in N is its error. {MEDIAN}""",
+        (theory/lower_bound/linear_mmse.py) gives 0.86 to 0.93 of the law's N, and in the whole
+        regime 0.82 to 0.93. The formula's own error is 5% in N. {MEDIAN}""",
     controls=(
         rc.times(1.22),
         rc.Control("additive", "V, L and d each need samples of their own, which add up", additive),
-        rc.Control("linear-in-d", "d in place of d^2", lambda c: PRODUCT(c) * from_base(c, "dim")),
+        rc.Control("linear-in-d", "d instead of d^2", lambda c: PRODUCT(c) * from_base(c, "dim")),
         rc.Control(
             "no-length", "the length plays no part", lambda c: PRODUCT(c) / from_base(c, "length")
         ),
@@ -167,7 +167,7 @@ half_dim = by_linear_mmse(
     rule=rc.CriticalLocation(FINITE_DIM, scan="dim"),
     why=f"""The closed form is asymptotic in log V: the median of the largest of V normal
         variables is 0.84 times sqrt(2 log V) at V = 256; terms in 1/d are worth a few percent.
-        Rungs follow pilots with other seeds. {MEDIAN}""",
+        Test sizes follow pilots with other seeds. {MEDIAN}""",
     controls=(
         rc.at("no-noise", "the other tokens cost nothing: d^2 = 2V log V", samples=10**9),
         rc.times(1.2),

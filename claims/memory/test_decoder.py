@@ -47,7 +47,7 @@ def by_margin(cell: rc.Cell) -> float:
         rc.Control("margin", "the difference of scores, whatever the values' distance", by_margin),
         rc.Control(
             "no-logarithm",
-            "ln 100 in place of ln 100 F, as for one rival",
+            "ln 100 instead of ln 100 F, as for one rival",
             lambda c: needed(c) * math.log(100) / math.log(100 * c["facts"]),
         ),
     ),

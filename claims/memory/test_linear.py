@@ -144,9 +144,9 @@ linear_threshold_asymptotic = majority_claim(
     cells=tiers(below_limit, standard=(128, 1024), full=(128, 1024, 8192)),
     rule=rc.CriticalLocation(rc.Region(0.9, 0.975), scan="dim"),
     why="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on this grid
-        and still 7% at n = 10^6, because the largest of n scores is well below sqrt(2 log n). The
-        region is what the theory says for every n from 30 to 10^6, 0.92 to 0.955, with 2% for the
-        next whole dimension and its own error.""",
+        and still 7% at n = 10^6, because the largest of n scores is well below sqrt(2 log n). For
+        every n from 30 to 10^6 the theory says 0.92 to 0.955. The region adds 2% on either side,
+        for the theory's error and for rounding d up to a whole number.""",
     replicates=(32, 2048),
     controls=(
         rc.times(0.9, "far-below", "10% less, d^2 = 1.6 n log n"),

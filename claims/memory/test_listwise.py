@@ -72,16 +72,16 @@ listwise = measuring(
 capacity = listwise(
     "C.listwise-capacity",
     "The best linear memory lists 0.96 to 1.18 times the predicted pairs",
-    """Some d by d matrix raises every own score above the average of its top competitors up to n =
-    alpha_c(r) d^2 pairs, a multiple of the parameters without a logarithm; none does beyond. At
-    finite d angles are those of unit vectors.""",
+    """Up to n = alpha_c(r) d^2 pairs, a multiple of the number of parameters without a logarithm,
+    some d by d matrix raises every own score above the average of its top competitors. Beyond, none
+    does. At finite d, n follows from the angles of unit vectors.""",
     source=rc.Source("C", "C4"),
     predict=critical,
     cells=tiers(rungs, smoke=SHARES[2:], standard=SHARES, full=SHARES + LARGER),
     rule=rc.CriticalLocation(rc.Region(0.96, 1.18), scan="associations", rising=False),
     why="""The equation leaves out that a finite memory finds directions in which top competitors
-        score less. Pilots with other seeds put that at 2% where these are 60, and at 10% to 15%
-        where they are 30: hence 1.02 to 1.15, with a pair or two on either side.""",
+        score less. Pilots with other seeds put that at 2% where there are 60 of these, and at 10%
+        to 15% where there are 30: hence 1.02 to 1.15, with a pair or two on either side.""",
     replicates={"smoke": (48, 768), "standard": (24, 384)},
     controls=(
         rc.times(1.35, "more", "35% more pairs"),

@@ -121,7 +121,7 @@ memory_width = all_right(
     why=STATED,
     controls=(
         rc.times(1.15),
-        rc.times(0.5, "average-association", "2 log N, for a typical association in place of all"),
+        rc.times(0.5, "average-association", "2 log N, for a typical association instead of all"),
         rc.Control(
             "no-logarithm",
             "m ~ N/d from N = 128, d = 32 on",

@@ -21,7 +21,7 @@ CAPACITY = rc.on(theory.capacity)
 perceptron = partial(
     claim, plot=rc.Plot("parity", log="", y_label="share of draws that are separable")
 )
-ONE_LESS = rc.at("patterns", "n in place of n - 1", patterns=lambda cell: cell["patterns"] + 1)
+ONE_LESS = rc.at("patterns", "n instead of n - 1", patterns=lambda cell: cell["patterns"] + 1)
 THRESHOLD = rc.at("threshold", "a threshold as one weight more", dim=lambda cell: cell["dim"] + 1)
 
 labelled = measuring(lambda cell, block: measured.random_labels(block.rngs, **cell), perceptron)

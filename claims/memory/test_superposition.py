@@ -102,7 +102,9 @@ hops = partial(claim, source=rc.Source("G", "G10"), size=queries)
     "With a chain of thought, queries of k hops come out right with the k-th power of one hop's "
     "probability",
     predict=rc.on(theory.hops_accuracy),
-    regime=theory.HOPS.searched("about half of the queries are right on the grid", chain=True),
+    regime=theory.HOPS.searched(
+        "on the grid, about half of the queries come out right", chain=True
+    ),
     cells=rc.grid(
         (
             {"attributes": c, "relations": r, "dim": d, "hops": k}
@@ -111,8 +113,8 @@ hops = partial(claim, source=rc.Source("G", "G10"), size=queries)
         chain=True,
     ),
     rule=rc.ProportionDifference,
-    why="the stated error: a hop's, once for each hop, and paths that return; at corners of the "
-    "regime pilots (seeds 1000 to 1020) were off by 0.011 at most",
+    why="the stated error: one hop's error for each hop, and an error for paths that return; "
+    "pilots (seeds 1000 to 1020) at corners of the regime were off by 0.011 at most",
     replicates=(256, 4096),
     controls=(
         rc.at("one-hop", "as if errors on the way did not matter", hops=1),

@@ -21,9 +21,9 @@ REFERENCE = "theory/spectral/flows.py"
 LEARNED = 0.1
 """Probability of being wrong."""
 STEPS = {"gradient": 400, "spectral": 50}
-"""Within the duration of `SLOW`, most of which no replicate needs. Where 50 steps of gradient flow
-instead of 80 last until it has learned on the manifold, one draw of Gaussian embeddings in 2,000
-is unstable; with 40, 30 and 20 steps 1, 8 and 75 of 512 were."""
+"""Steps within the duration of `SLOW`; no replicate needs most of it. Where 50 steps of gradient
+flow instead of 80 last until it has learned on the manifold, one draw of Gaussian embeddings in
+2,000 is unstable; with 40, 30 and 20 steps 1, 8 and 75 of 512 were."""
 
 
 def within(low: float, high: float) -> rc.MeanRatio:
@@ -43,7 +43,7 @@ beyond = timed(
     source=rc.Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
     replicates=(32, 128),
     rule=within(0.85, 1.15),
-    why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here",
+    why="narrow enough to separate the two flows, whose ratios are 1.71 and 1.02 here",
 )
 """A claim that the ratio of the learning times on the manifold holds with an assumption relaxed."""
 
@@ -88,7 +88,7 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     replicates=(64, 512),
     dtype="float32",  # which moves the median by 0.0007
     rule=rc.Quantile(rc.Region(0.75, 1.33)),
-    why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here. In pilots "
+    why="narrow enough to separate the two flows, whose ratios are 1.71 and 1.02 here. In pilots "
     "gradient flow had 0.88, which a region from 0.8 left undecided, and a mean of 0.81 with half "
     "as many dimensions",
 )

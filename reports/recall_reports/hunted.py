@@ -41,7 +41,7 @@ def summary(claim: ClaimRow) -> str:
         return f"not searched: {hunt.why_not}" if hunt else "not searched"
     text = f"no violation in {hunt.tried} points of its regime"
     if hunt.suspected:
-        text = f"a point of {hunt.tried} fails and is not yet shrunk: a longer hunt judges it"
+        text = f"one of {hunt.tried} points fails: a longer hunt simplifies and judges it"
     elif hunt.exhausted:
         text += ", all that there are"
     else:

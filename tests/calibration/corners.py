@@ -54,7 +54,7 @@ ALPHA = 1e-3 / 10_000
 FIRST, LOOKS = 16, 17
 """Replicates of the first look, and the number of looks, each with twice as many."""
 AT_ONCE, MOST = 4e6, 3e8
-"""Numbers that a block works through at most, if a replicate leaves the choice, and a replicate."""
+"""Largest count of numbers in a block of several replicates, and in one replicate."""
 VERDICTS = ("SUPPORTED", "INCONCLUSIVE", "OUT OF REACH", "BROKEN", "REFUTED")
 ROOM = 6 * 2**30
 """Bytes that the command may take."""

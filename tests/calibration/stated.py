@@ -53,8 +53,8 @@ ELSEWHERE = (
     "C.zipf-own-labels-error",
     "F.gradient-many",
 )
-"""Claims whose regimes have no cheap points, or none where the error is stated; others try the
-same, or they do so below."""
+"""Claims whose regimes have no cheap points, or none where the error is stated. Other claims try
+the same errors, or versions of these claims below."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ SLOW = {
     "theory.attention.critical.EXPONENTS[A, length] -0.25",
     "theory.attention.noise_terms.stored_context x 1.3",
 }
-"""Take minutes of a core: claims of other regimes run again before one notices."""
+"""Falsified theories that take minutes: claims of other regimes run before one notices."""
 NUMBERS = [mutant.id for mutant in (*constants(), *exponents())]
 MUTANTS = {mutant.id: mutant for mutant in (*constants(), *exponents(), *powers())}
 FEW = (

@@ -104,7 +104,7 @@ def test_what_a_gpu_waits_for_is_counted(name: str) -> None:
 
 
 LONG = 4_000
-"""Kernels of a block that takes more than half a second on the GPU in name only."""
+"""Number of kernels from which a block takes more than half a second on the pretended GPU."""
 RECORDED = device.recorded()
 
 

@@ -247,7 +247,7 @@ def claim(
         regime: why the grid lies in the theorem's regime; a `Regime` is checked, and searched by
             `--hunt`. By default the prediction's.
         size: roughly how many numbers the simulation of a replicate handles in a cell. A hunt
-            leaves out cells of more than a million; the smoke and standard tiers may have none.
+            leaves out cells of more than a million; smoke and standard tiers must not have any.
             Without `size`, any cell of the regime is cheap enough.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
             at most once, and by no worker. A tier without cells does not run the claim. "full" has
@@ -261,7 +261,7 @@ def claim(
             ``partial(CriticalLocation, scan="dim")``, gets the region of the prediction's stated
             error.
         why: why the region is so wide, from knowledge before the run.
-        predict: the theory's prediction for a cell; `on` makes one of a law.
+        predict: the theory's prediction for a cell; `on` makes one from a formula.
         controls: planted wrong theories.
         plot: how the report draws the cells.
         refuted: why the evidence refutes a statement that stays in the suite, such as a news

@@ -180,8 +180,8 @@ def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[
     if points and all(wrong.predict(cell) == right(cell) for cell in points):
         raise ClaimError(
             "it predicts what the claim predicts, in every cell, so no data could refute it "
-            f"and support the claim. Cells have the parameters {', '.join(points[0])}: does it "
-            "change one of them?"
+            f"and support the claim. Cells have the parameters {', '.join(points[0])}: does the "
+            "control change one of them?"
         )
 
 

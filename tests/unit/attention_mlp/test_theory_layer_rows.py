@@ -42,7 +42,7 @@ def test_coefficient_of_rows_is_an_average_over_tokens() -> None:
 
 
 def test_the_bias_of_a_layer_does_not_vanish_with_the_samples() -> None:
-    """Samples of one label store b_1 b_2 / L^2 each along every row."""
+    """Each other sample of a label adds b_1 b_2 / L^2 to the drift stored along every row."""
     problem = SMALL.replace(centred=False, samples=2**40, vocab_size=2**12)
     expected = problem.load * 2 / problem.length**2
     assert noise.coefficients(problem).bias == pytest.approx(expected, rel=1e-3)

@@ -143,5 +143,5 @@ def test_fresh_embeddings_see_rare_failures() -> None:
     setting: dict[str, Any] = {"stored": 14, "labels": 3, "dim": 109, "alpha": 2.75}
     plain = zipf.error(generators(100), **setting)
     fresh = zipf.error(generators(100), **setting, fresh=256)
-    other = fresh - plain  # the same memories and guesses: failures alone differ
+    other = fresh - plain  # the same memories and guesses: only failures differ
     assert float((other.abs() > 1e-12).double().mean()) > 0.2
