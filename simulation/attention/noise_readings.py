@@ -13,7 +13,7 @@ from simulation.attention.contractions import occurrences, sum_bags, sum_by_labe
 from simulation.attention.sampling import Batch
 
 DENSE_COUNTS = 2
-"""A table of counts may have so many entries for each token of the samples. Decides speed only."""
+"""Largest number of entries of a table of counts, per token of the samples. Decides speed only."""
 
 
 def apply(matrix: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:

@@ -34,7 +34,7 @@ import torch
 from torch import Tensor
 
 WEAKEST = -60.0
-"""Scores further below a head's largest count as this; exp would vanish in single precision."""
+"""Least score relative to a head's largest; exp of a lower one would vanish in float32."""
 
 
 class ByModel:

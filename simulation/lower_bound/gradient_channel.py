@@ -65,8 +65,8 @@ class Instance:
 
 
 TOKENS = 2**22
-"""Of all sequences that are in memory at once, 32 MB, where there is more than one replicate; or
-of entries of the Gaussian channel's noise."""
+"""Largest number of tokens in memory at once, 32 MB, unless one replicate has more; also of
+entries of the Gaussian channel's noise."""
 
 Estimator = Callable[[Observation], torch.Tensor]
 """From an observation to the guessed label of each token, (R, V) int64, or of the first few."""

@@ -37,7 +37,8 @@ def draw(
     """
     if associations < 2 or dim < 1:
         raise ValueError(
-            f"{associations} associations in dim {dim}: give at least 2 and at least 1 dimension"
+            f"{associations} associations in dim {dim}: give at least 2 associations and 1 "
+            "dimension"
         )
     streams = Streams(rngs, device, dtype)
     inputs, outputs = (unit_vectors(streams, associations, dim) for _ in range(2))

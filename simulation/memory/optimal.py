@@ -73,7 +73,8 @@ def draw(
         raise ValueError("no generator given: pass one numpy Generator per replicate")
     if dim < 1 or associations < 2:
         raise ValueError(
-            f"dim is {dim} and associations is {associations}: give at least 1 and at least 2"
+            f"dim is {dim} and associations is {associations}: give at least 1 dimension and 2 "
+            "associations"
         )
     inputs = (associations, dim)
     outputs = (associations, *inputs) if own_competitors else inputs

@@ -19,9 +19,9 @@ from simulation.streams import Rngs, Streams
 from simulation.tiles import LOOK_EVERY
 
 NO_SINGULAR_VALUE, NO_ENTRY = 1e-6, 1e-10
-"""What is less than this part of the largest counts as zero: far above rounding errors."""
+"""A value below this share of the largest counts as zero; rounding errors are far smaller."""
 NOT_ORTHONORMAL = 1e-4
-"""Inner products of vectors of a decomposition are that far off only where it is wrong."""
+"""A wrong decomposition has vectors whose inner products are off by more than this."""
 
 
 def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:

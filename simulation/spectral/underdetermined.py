@@ -18,9 +18,9 @@ from simulation.spectral.softmax_memory import Rule
 from simulation.streams import Rngs, Streams
 
 FLAT = 1e-6
-"""Part by which singular values that rounding alone separates may differ."""
+"""Largest relative difference of singular values that counts as rounding."""
 STEP = 1 / 8
-"""Part of the time that is left, as the loss has it, which an adaptive step takes."""
+"""Length of an adaptive step, as a share of the time left, estimated from the loss."""
 
 
 class Task(Protocol):
