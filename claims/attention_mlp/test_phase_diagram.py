@@ -38,8 +38,8 @@ PLACES = (
 """Points where one condition binds: activation, whether residuals are centred, and (N, d, L)."""
 
 
-def requirement(cell: rc.Cell) -> phase_diagram.Requirement:
-    return phase_diagram.binding(MlpProblem.of({"width": 1, **cell}))
+def at_any_width(cell: rc.Cell) -> MlpProblem:
+    return MlpProblem.of({"width": 1, **cell})
 
 
 def points() -> tuple[rc.Cell, ...]:
@@ -49,7 +49,7 @@ def points() -> tuple[rc.Cell, ...]:
         for samples, dim, length in sizes:
             cell = rc.Cell(activation=activation, centred=centred, vocab_size=128)
             cell = cell.replace(samples=samples, dim=dim, length=length)
-            needed = requirement(cell).width
+            needed = phase_diagram.needed_width(at_any_width(cell))
             found.append(cell.replace(width=int(needed / 4) if needed < 1e6 else 2 * dim))
     return tuple(found)
 
@@ -62,7 +62,7 @@ def points() -> tuple[rc.Cell, ...]:
     ),
     latex=r"m\ge\max\left(m_{rec},\,m_{loc}\right),\qquad m_{rec}=\infty\ \text{beyond the recall "
     r"cap},\quad m_{loc}=\infty\ \text{where mean bias or gradient noise alone hides the signal}",
-    predict=lambda cell: requirement(cell).condition,
+    predict=lambda cell: phase_diagram.binding(at_any_width(cell)),
     regime="V = 128 with d, L, N, activation and residuals such that one condition binds by a "
     "factor of eight or more in the required width; at a quarter of that width. The points "
     "were chosen by the formulas, and by pilot runs for two causes seldom to cost nearly the same.",

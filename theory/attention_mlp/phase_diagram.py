@@ -13,7 +13,6 @@ At given V, L, N, d and activation, three steps give half of fresh sequences the
 """
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 from theory.attention_mlp import localisation as mlp_localisation
@@ -43,31 +42,30 @@ def localisation_width(problem: MlpProblem) -> float:
     return crossing.integer_root(found, level=0.5, most=_WIDEST, within=0.01)
 
 
-@dataclass(frozen=True)
-class Requirement:
-    """Requirement for half accuracy: the binding condition, and the width that satisfies it."""
-
-    condition: str
-    width: float
-
-
 @lru_cache(maxsize=1024)
-def binding(problem: MlpProblem) -> Requirement:
+def binding(problem: MlpProblem) -> str:
     """The binding condition; the problem's own ``width`` does not matter.
 
     A condition that no width meets binds first: coverage, then localisation, then the recall cap.
     Otherwise the condition that needs the largest width binds.
     """
     if -math.expm1(-problem.load) < 0.5:
-        return Requirement("coverage", math.inf)
-    recall, attention = mlp_recall.critical_width(problem), localisation_width(problem)
-    if math.isinf(attention):
-        return Requirement(_obstacle(problem), math.inf)
+        return "coverage"
+    if mlp_localisation.probability(problem.replace(width=_WIDEST)) < 0.5:
+        return _obstacle(problem)
+    recall = mlp_recall.critical_width(problem)
     if math.isinf(recall):
-        return Requirement("recall cap", math.inf)
-    if recall >= attention:
-        return Requirement("recall", recall)
-    return Requirement("MLP noise", attention)
+        return "recall cap"
+    enough = min(max(round(recall), 1), _WIDEST)
+    localised = mlp_localisation.probability(problem.replace(width=enough))
+    return "recall" if localised >= 0.5 else "MLP noise"
+
+
+def needed_width(problem: MlpProblem) -> float:
+    """Width that the binding condition requires; infinite if none suffices."""
+    solved = {"recall": mlp_recall.critical_width, "MLP noise": localisation_width}
+    found = solved.get(binding(problem))
+    return math.inf if found is None else found(problem)
 
 
 def _obstacle(problem: MlpProblem) -> str:

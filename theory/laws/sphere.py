@@ -17,8 +17,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.special import betainc, betaincinv, ndtr
+from scipy.interpolate import CubicHermiteSpline
+from scipy.special import betainc, betaincinv, betaln, ndtr
 
 from theory.laws import quadrature
 from theory.laws.quadrature import Array
@@ -85,11 +85,13 @@ def cdf(x: Array, dim: float) -> Array:
         return tail(-sine, dim)
     curve, step = _cdf_of_angle(dim)
     place = (np.arcsin(sine) / step + _KNOTS / 2).clip(0, _KNOTS)
-    knot = place.astype(np.intp).clip(max=_KNOTS - 1)
-    a, b, c, d = np.moveaxis(curve[knot], -1, 0)
-    x = (place - knot) * step
-    values: Array = np.clip(((a * x + b) * x + c) * x + d, 0.0, 1.0)
-    return values
+    knot = np.minimum(place.astype(np.intp), _KNOTS - 1)
+    beyond = (place - knot) * step
+    values: Array = curve[0].take(knot)
+    for coefficients in curve[1:]:  # in place, as a new array takes longer than the arithmetic
+        values *= beyond
+        values += coefficients.take(knot)
+    return np.clip(values, 0.0, 1.0, out=values)
 
 
 def quantile(probability: float, dim: float) -> float:
@@ -107,10 +109,13 @@ def _cdf_of_angle(dim: float) -> tuple[Array, float]:
     """Distribution function as a function of the angle, in which it is smooth down to d = 2.
 
     Returns:
-        Coefficients of a cubic on each interval, (intervals, 4), and the length of an interval: the
+        Coefficients of a cubic on each interval, (4, intervals), and the length of an interval: the
         caller finds the interval by division, and scipy would search for it.
     """
     limit = math.asin(min(1.0, _TAIL / math.sqrt(dim)))
     angle = np.linspace(-limit, limit, _KNOTS + 1)
-    spline = CubicSpline(angle, tail(-np.sin(angle), dim))
-    return np.ascontiguousarray(spline.c.T), 2 * limit / _KNOTS
+    below = tail(-np.sin(angle[: _KNOTS // 2 + 1]), dim)
+    values = np.append(below, 1 - below[-2::-1])  # the law is symmetric
+    density = np.cos(angle) ** (dim - 2) * math.exp(-betaln(0.5, (dim - 1) / 2))
+    spline = CubicHermiteSpline(angle, values, density)
+    return spline.c, 2 * limit / _KNOTS

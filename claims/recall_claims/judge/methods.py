@@ -143,8 +143,10 @@ class Betting(Method):
     def _scaled(self, values: Array) -> Array:
         span = self.high - self.low
         scaled = (values - self.low) / span
+        if not scaled.size or (scaled.min() >= 0 and scaled.max() <= 1):
+            return scaled
         slack = max(1e-9, rounding(values) * max(abs(self.low), abs(self.high)) / span)
-        if scaled.size and not (scaled.min() >= -slack and scaled.max() <= 1 + slack):
+        if not (scaled.min() >= -slack and scaled.max() <= 1 + slack):
             raise ClaimError(
                 f"an observation leaves the declared range [{self.low:.15g}, {self.high:.15g}] "
                 f"(all are between {values.min():.15g} and {values.max():.15g}); "

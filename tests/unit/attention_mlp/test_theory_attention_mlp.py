@@ -102,7 +102,15 @@ def test_impossible_settings_are_infinite() -> None:
     ],
 )
 def test_binding_condition(changes: dict[str, object], condition: str) -> None:
-    assert phase_diagram.binding(problem(**changes)).condition == condition
+    setting = problem(**changes)
+    assert phase_diagram.binding(setting) == condition
+    widths = {
+        "recall": mlp_recall.critical_width(setting),
+        "MLP noise": phase_diagram.localisation_width(setting),
+    }
+    needed = phase_diagram.needed_width(setting)
+    assert needed == (max(widths.values()) if condition in widths else math.inf)
+    assert needed == widths.get(condition, math.inf)
 
 
 @pytest.mark.parametrize(("vocab_size", "samples", "dim"), [(355, 1686, 188), (320, 1327, 116)])
