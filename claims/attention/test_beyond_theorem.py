@@ -169,8 +169,8 @@ slightly_learned_embeddings = beyond(
     "learned-embeddings",
     "Embeddings that learn a little: by a twentieth of their length",
     "fixed embeddings: learned, by 1/20",
-    "Where the embeddings of tokens and labels take a gradient step between the two, of a "
-    "twentieth of their length, the localisation probability is that of fixed ones.",
+    "If the embeddings of tokens and labels move by a twentieth of their length between value and "
+    "attention step, along the gradient, the localisation probability is that of fixed ones.",
     lambda batch, rngs: relaxed.learned_embeddings(batch, rngs, share=0.05),
 )
 much_learned_embeddings = beyond(

@@ -64,7 +64,7 @@ probability = measuring(lambda cell, block: localised_either_way(cell, block), l
     size=lambda c: 5 * c["samples"] * c["length"],
     cells={"smoke": SHORT, "standard": SHORT + MEDIUM + DEEP + LONG},
     controls=(
-        # A third more samples are a third more signal over the noise that samples reduce.
+        # A third more samples reduce the noise of a finite sample to 3/4, like a third more signal.
         rc.at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
         rc.at("dim-exponent-1", "N_c falls as 1/d, right at d = 64", samples=as_one_over_dim),
         rc.Control("one-distractor", "no maximum over distractors", rc.on(Problem, one_distractor)),

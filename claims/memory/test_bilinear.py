@@ -51,8 +51,8 @@ UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
     plot=rc.Plot("parity", y_label="share of facts recalled"),
 )
 def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A Hebbian readout of m bilinear features errs by overlaps of variance 1/m, and of 3/d^2 that
-    no width removes; whitened, by 1/m - 1/N."""
+    """A Hebbian readout of m bilinear features errs because keys overlap. The overlaps' variance is
+    1/m, and 3/d^2 more that no width removes; whitened, it is 1/m - 1/N."""
     return block.draw(measured.answered, cell)["accuracy"]
 
 

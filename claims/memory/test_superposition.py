@@ -1,5 +1,4 @@
-"""Facts in learned embeddings, of a dimension that grows with the logarithm of their number, and
-queries of several hops."""
+"""Facts in learned embeddings, whose dimension grows as a logarithm; queries of several hops."""
 
 import math
 from functools import partial
@@ -183,5 +182,5 @@ def unordered(cell: rc.Cell) -> float:
 )
 def hopping(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """With four relations and two hops, 16 compositions superposed in an embedding need three
-    times the dimension that a chain of thought needs. A third hop costs the chain 18%."""
+    times the dimension that a chain of thought needs. A third hop needs 18% more with a chain."""
     return (block.draw(measured.accuracy, cell) >= 0.5).to(block.dtype)

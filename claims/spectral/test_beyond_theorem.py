@@ -252,7 +252,7 @@ among them, keep their ratios with an assumption of sign flow relaxed."""
     "D.beyond-sign-start",
     "Sign flow from a start off the manifold by a thousandth of its size",
     "start on the manifold: a thousandth off",
-    regime="waves of 1e-5 added to W_OV, of which the start is 1e-2",
+    regime="waves of 1e-5 added to W_OV, which starts at 1e-2",
     why="narrow enough to distinguish the four ratios. In pilots the ratio of HOH was 2.44 for a "
     "start on the manifold, 1.57 for a start off by a millionth, and 1.17 for one off by a "
     "thousandth",

@@ -77,8 +77,8 @@ SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
     ),
 )
 def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Of a batch of B samples a gradient step sees the counts of the items: it recalls what the
-    batch holds up to B of order d^(1/2), and what the population allows beyond."""
+    """A gradient step sees how often each item occurs in a batch of B samples. Up to B of order
+    d^(1/2) it recalls what the batch holds; beyond, what the population allows."""
     return block.draw(measured.one_step, cell, steps=("gradient",))["gradient"]
 
 
@@ -87,7 +87,9 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "A spectral step on a batch recalls the predicted number of items, within 7%",
     latex=r"\sum_iE_n\,P\left(s(n_i/B) > \max_{j\ne i}\ldots\right)",
     predict=rc.on(theory.recalled_spectral),
-    regime=theory.BATCH.searched("the grid has batches from half of saturation to beyond it"),
+    regime=theory.BATCH.searched(
+        "the grid's batches recall from half as many items as the population to a few more"
+    ),
     size=lambda c: 0.4 * c["items"] ** 2,
     cells={"smoke": SPECTRAL_BATCHES[:1], "standard": SPECTRAL_BATCHES},
     rule=rc.MeanRatio(rc.Region(0.93, 1.07)),

@@ -86,9 +86,9 @@ RANKS = table(
     plot=rc.Plot("parity", y_label="lead after a step"),
 )
 def muon_classes(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """A class's lead is K/(K - 1) times one less a weight, its share in a sum over all classes that
-    rarer ones dominate: at most 1/n, if n classes are at most as frequent. So rare classes are
-    learned at the rate of frequent ones. A class that is rare alone is not: with four classes of
+    """A class's lead is K/(K - 1) (1 - w). The weight w is the class's share in a sum that rarer
+    classes dominate: at most 1/n, if n classes are at most as frequent. So rare classes are learned
+    at the rate of frequent ones. A class much rarer than all others is not: with four classes of
     frequencies 1 to 4^-8 its lead is a tenth of theirs."""
     gradient = first_gradient(cell, block)
     found = memory.leads(memory.in_bases(flows.polar, *embeddings(cell, block))(gradient))

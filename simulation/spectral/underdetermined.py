@@ -1,4 +1,4 @@
-"""Least squares with fewer measurements than weights: a matrix, by Muon and gradient descent.
+"""Least squares for a matrix with more weights than measurements, by Muon and gradient descent.
 
 Measurements are outputs for given inputs, or inner products with Gaussian matrices. All runs start
 from W = 0. Muon adds the polar factor of the negative gradient; a time is the sum of Muon's rates.

@@ -229,7 +229,7 @@ def suite(
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (tmp_path / "paper.toml").write_text(PAPER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(papers, "_added", {})  # time of other tests has no part in its budget
+    monkeypatch.setattr(papers, "_added", {})  # papers of other tests have no share here
     monkeypatch.setenv("COLUMNS", "200")
     # Claims are looked up by module name, so every suite of this process has its own.
     return Suite(tmp_path, f"test_tiny_{next(NUMBERS)}.py", capsys)

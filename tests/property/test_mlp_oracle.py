@@ -18,7 +18,7 @@ from simulation.attention_mlp.activations import ACTIVATIONS, activation
 from tests.property.test_oracle import ETA, assert_two_steps
 from tests.unit.draws import batches, generators, perfectly_seen
 
-# Gradients of order eta in float64, relative to the largest summand.
+# Error of a gradient of order eta in float64, relative to the largest summand.
 ROUNDING = 1e-8
 
 
@@ -95,7 +95,7 @@ def _direction_error(
     spectral = float(layer.weights[r].norm()) / layer.width**0.5
     readout = output * stored * float(slopes.abs().max()) * spectral
     # A covariance may cancel, too, down to 0. A sum of products of at most 450 factors and terms is
-    # off by 450 times 2^-53 of their sizes, 5e-14, here and in torch: 1e-13, 1e-5 of ROUNDING.
+    # off by 450 * 2^-53 = 5e-14 of their sizes. Here and in torch that is 1e-13: 1e-5 of ROUNDING.
     sizes = float((keys.norm(dim=2) * (values.norm(dim=2) + means.norm(dim=1)[:, None])).mean())
     scale = (float(covariances.norm(dim=(1, 2)).mean()) + 1e-5 * sizes) * readout
     return float(2 * scale * (math.expm1(2 * logit_bound) + ROUNDING))

@@ -18,7 +18,7 @@ from simulation.tiles import TILE_ELEMENTS
 from tests.unit.draws import batches
 
 ETA = 1e-6
-# Sums of fewer than 10^5 terms in float64, relative to the largest partial sum.
+# Error of a sum of fewer than 10^5 terms in float64, relative to the largest partial sum.
 ROUNDING = 1e-11
 BATCHES = batches(most=(40, 8, 48, 24))
 

@@ -249,7 +249,7 @@ def _asked(predict: Predict, cell: Cell) -> Any:
 
 
 def remembering(claim: Claim) -> Claim:
-    """Return the claim with its controls and predictions worked out once for all looks."""
+    """Return the claim with controls and predictions that are computed once, for all looks."""
 
     def kept(predict: Predict | None) -> Any:
         if predict is None:

@@ -61,8 +61,8 @@ VALUED = {
     "--baseline": (
         None,
         "FILE",
-        "earlier report, for --dry-run, the live line and the count of attempts (default "
-        f"{BASELINE}, if there is one)",
+        "earlier report, for --dry-run, the live line of progress and the count of attempts "
+        f"(default {BASELINE}, if there is one)",
     ),
     "--hunt": (
         None,

@@ -107,7 +107,7 @@ def hunted(one: rc.Claim, path: Path, seconds: float) -> campaign.Trail:
 
 
 def found(one: rc.Claim, path: Path) -> campaign.Confirmation:
-    """Violations that a hunt of up to a minute confirms."""
+    """Hunt for up to a minute, and return the violation that is confirmed."""
     confirmation = hunted(one, path, 60).confirmation
     assert confirmation is not None
     return confirmation
