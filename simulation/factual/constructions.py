@@ -24,6 +24,10 @@ FREQUENCY = 6.0
 """Length scale omega of the cosine features: codes further apart than 1/omega look unrelated."""
 MARGIN, SCALE = 0.85, 100.0
 """Scores: EOS gets MARGIN * SCALE, a head's own tokens SCALE."""
+NEGLIGIBLE = 45.0
+"""Scores this far below that of EOS, which each prompt has, count as no smaller: they are lost in
+rounding, and the exponentials of smaller scores are denormal in float32, which takes ten times as
+long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,11 +80,11 @@ def attend(
     counts, exponentials, totals = _softmax(attention, facts, prompts)
     values = torch.einsum("bhkd,bvd->bvhk", attention.value, facts.tokens)
     weighted = counts @ (values * exponentials.mT[..., None]).flatten(2)
-    heads = weighted.view(*counts.shape[:2], *values.shape[2:]).div_(totals[..., None])
+    heads = weighted.mul_(totals.reciprocal().repeat_interleave(values.shape[3], 2))
     outputs = attention.output.mT.flatten(1, 2)
     if readout is not None:  # heads are fewer than prompts, so that their products come first
         outputs = outputs @ readout.mT
-    return heads.flatten(2) @ outputs
+    return heads @ outputs
 
 
 def focus(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
@@ -104,6 +108,7 @@ def _softmax(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Prompts' token counts (B, P, V); exp(score) (B, H, V); softmax denominators (B, P, H)."""
     scores = token_scores(attention, facts)
+    scores = torch.maximum(scores, scores[..., -1:] - NEGLIGIBLE)
     exponentials = (scores - scores.amax(2, keepdim=True)).exp()
     counts = scores.new_zeros(*prompts.shape[:2], facts.vocab_size)
     counts.scatter_add_(2, prompts, scores.new_ones(()).expand(prompts.shape))

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import torch
 
+from simulation.adam import no_denormals
 from simulation.initial_weights import lecun_normal
 from simulation.streams import Rngs, Streams
 from simulation.tiles import LOOK_EVERY, groups
@@ -122,6 +123,7 @@ def separable(pairs: Pairs) -> torch.Tensor:
     )
 
 
+@no_denormals()
 def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 32) -> torch.Tensor:
     """Train memories by full-batch Adam on the mean cross-entropy: (R, d, d).
 

@@ -221,7 +221,7 @@ def test_the_range_that_is_named_is_the_one_that_was_declared() -> None:
     ratio = rc.MeanRatio(rc.Region(0.9, 1.1), method=bet)
     ordering = rc.Ordering(smaller="other", larger="value", method=bet)
     for rule in (ratio, ordering):
-        with pytest.raises(ClaimError, match=r"range \[0, 5\] \(it is between 1 and 7\)"):
+        with pytest.raises(ClaimError, match=r"range \[0, 5\] \(all are between 1 and 7\)"):
             rule.components([sample], lambda cell: 2.0, 0.05)
 
 
