@@ -143,7 +143,7 @@ class Betting(Method):
     def _scaled(self, values: Array) -> Array:
         span = self.high - self.low
         scaled = (values - self.low) / span
-        if not scaled.size or (scaled.min() >= 0 and scaled.max() <= 1):
+        if np.all((scaled >= 0) & (scaled <= 1)):
             return scaled
         slack = max(1e-9, rounding(values) * max(abs(self.low), abs(self.high)) / span)
         if not (scaled.min() >= -slack and scaled.max() <= 1 + slack):
