@@ -205,12 +205,12 @@ class Ledger(LedgerFile):
         return self.ask(SPENT, (device,))
 
     def counts(
-        self, claim: str, registration: str, seed: int, device: str, versions: str, code: str | None
+        self, claim: str, registration: str, seed: int, device: str, versions: str, code: str
     ) -> dict[str, int]:
-        """Count the blocks of each cell, made by this code, or by any code if None."""
+        """Count the blocks of each cell, made by this code."""
         sql = (
             "SELECT cell, count(*) FROM blocks WHERE claim = ? AND registration = ? AND seed = ? "
-            "AND device = ? AND versions = ? AND code = coalesce(?, code) GROUP BY cell"
+            "AND device = ? AND versions = ? AND code = ? GROUP BY cell"
         )
         return dict(self.ask(sql, (claim, registration, str(seed), device, versions, code)))
 

@@ -219,7 +219,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     except (AttributeError, OSError):  # pytest reports to no file
         return
     console = Console(file=shown, width=reporter._tw.fullwidth, force_terminal=reporter.isatty)
-    seconds = state.forecast.ahead(item.claim.id for item in ahead)
+    seconds = state.forecast.ahead(item.claim for item in ahead)
     names = reporter.verbosity == 0 and not state.asked.nested
     state.progress = ProgressLine(console, len(ahead), seconds, state.workers, names=names)
     if names:

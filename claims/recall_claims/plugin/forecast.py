@@ -18,7 +18,7 @@ from rich.text import Text
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.run import Settings
-from recall_claims.evidence.simulate import versions
+from recall_claims.evidence.simulate import find, versions
 from recall_claims.model.cell import Cell
 from recall_reports.record import ClaimRow
 from recall_reports.record.files import ReportError, load
@@ -97,24 +97,26 @@ class Forecast:
         size = claim.block_size(self.settings.tier)
         return self._total(claim.id, {cell: size * count for cell, count in blocks.items()})
 
-    def at_hand(self, claim: str, registration: str, code: str | None = None) -> dict[str, int]:
-        """Count each cell's blocks in the ledger for this run, made by `code` (by any if None)."""
+    def at_hand(self, claim: Claim, registration: str) -> dict[str, int]:
+        """Count each cell's blocks in the ledger for this run, made by the claim's present code."""
         ledger, seed = self.costs.ledger(), self.settings.seed
         if ledger is None:
             return {}
-        return ledger.counts(claim, registration, seed, self.costs.device, versions(), code)
+        code = find(claim.module, claim.id)[1]
+        return ledger.counts(claim.id, registration, seed, self.costs.device, versions(), code)
 
-    def ahead(self, claims: Iterable[str]) -> dict[str, float]:
+    def ahead(self, claims: Iterable[Claim]) -> dict[str, float]:
         """Expected seconds of one core for each claim, if unchanged since the baseline.
 
         This calls no prediction: it finds blocks by the baseline's registration.
         """
         found = {}
-        for name in claims:
+        for claim in claims:
+            name = claim.id
             earlier = self.baseline.records.get(name)
             seconds = None if earlier is None else self._total(name, drawn(earlier))
             if earlier is not None and seconds is not None:
-                there = sum(self.at_hand(name, earlier.registration or "").values())
+                there = sum(self.at_hand(claim, earlier.registration or "").values())
                 found[name] = seconds * max(0.0, 1 - there / max(1, earlier.blocks.total))
         return found
 

@@ -15,7 +15,6 @@ from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.evidence.simulate import find
 from recall_claims.judge.design import factor_to_decide, if_right
 from recall_claims.model.errors import ClaimError, SimulationError
 from recall_claims.model.region import Component, Interval, Region
@@ -84,8 +83,7 @@ def _expected(one: Claim, forecast: Forecast) -> tuple[int, int, float | None]:
     """
     ready = Prepared.of(one, forecast.settings.tier, checked=True)
     claim, ledger = ready.claim, forecast.costs.ledger()
-    code = find(claim.module, claim.id)[1]
-    there = forecast.at_hand(claim.id, ready.registration, code)
+    there = forecast.at_hand(claim, ready.registration)
     if there and ledger is not None and not Running(ready, forecast.settings, ledger).round.missing:
         return sum(there.values()), 0, 0.0  # decided with these blocks
     lacks = {cell: max(0, n - there.get(cell, 0)) for cell, n in forecast.blocks(claim).items()}

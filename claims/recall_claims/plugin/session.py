@@ -119,7 +119,7 @@ class ClaimSession:
     def expect(self, claims: Iterable[tuple[Claim, str]]) -> None:
         """Announce the claims of this run, each with its file, to the scheduler."""
         tier, expected, claims = self.settings.tier, [], [*claims]
-        ahead = self.forecast.ahead(claim.id for claim, _ in claims)
+        ahead = self.forecast.ahead(claim for claim, _ in claims)
         for claim, file in claims:
             if tier in claim.replicates:
                 path = self.costs.path(claim.id, claim.block_size(tier), len(claim.steps(tier)))

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from rich.console import Console
 
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
-from recall_claims.plugin.forecast import ProgressLine
+from recall_claims.evidence.run import Settings
+from recall_claims.plugin import forecast
+from recall_claims.plugin.forecast import Forecast, ProgressLine
 
 KEY = BlockKey("claim", "reg", "dim=8", 0, 0, 10, "float64", "cpu", "code", "versions")
 EARLIER = {"claim": Earlier(0.2, looks=2)}
@@ -44,6 +47,20 @@ def test_a_path_is_a_chain_of_the_longest_blocks(ledger: Ledger) -> None:
     for cell, seconds in (("dim=8", 1.0), ("dim=16", 4.0)):
         found.learn(replace(KEY, claim="other", cell=cell), seconds)
     assert found.path("other", 10, looks=5) == pytest.approx(5 * 4.0)
+
+
+@pytest.mark.parametrize(("code", "left"), [("code", 1.0), ("edited", 2.0)])
+def test_blocks_of_other_code_are_still_ahead(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, code: str, left: float
+) -> None:
+    ledger.put(KEY, BlockResult({"value": np.ones(10)}, 1.0))
+    monkeypatch.setattr(forecast, "find", lambda module, claim: (None, code))
+    monkeypatch.setattr(forecast, "versions", lambda: "versions")
+    earlier = Mock(registration="reg", cells=[Mock(params={"dim": 8}, replicates=20)])
+    earlier.blocks.total = 2
+    expected = Forecast(costs(ledger), Settings(), Mock(records={"claim": earlier}))
+    claim = Mock(id="claim")
+    assert expected.ahead([claim]) == {"claim": pytest.approx(left)}
 
 
 def test_the_line_tells_claims_blocks_and_the_time_left() -> None:

@@ -255,7 +255,6 @@ def test_blocks_are_counted_by_cell(ledger: Ledger) -> None:
         ledger.put(replace(KEY, **changes), ONES)
     told = ("claim", "reg", 0, "cpu", "versions")
     assert ledger.counts(*told, "code") == {"a=1": 2, "a=2": 1}
-    assert ledger.counts(*told, None) == {"a=1": 3, "a=2": 1}
 
 
 PLACE = ("claim", "cell", "block")
