@@ -94,7 +94,7 @@ def plain(
     return torch.stack(found)
 
 
-@pytest.mark.parametrize("scale", [5.0, 100.0])
+@pytest.mark.parametrize("scale", [5.0, 100.0, 400.0])
 def test_attention_is_a_plain_softmax_over_positions(
     known: task.Facts, prompts: torch.Tensor, scale: float
 ) -> None:
@@ -104,6 +104,14 @@ def test_attention_is_a_plain_softmax_over_positions(
     for some in (prompts, long):
         found = constructions.attend(weights, known, some)
         assert torch.allclose(found, plain(weights, known, some), atol=1e-10)
+
+
+def test_no_exponential_is_denormal_in_single_precision(
+    known: task.Facts, prompts: torch.Tensor
+) -> None:
+    weights = constructions.attention_only(known, head_dim=4)
+    exponentials = constructions._softmax(weights, known, prompts)[1]
+    assert float(exponentials.min()) > torch.finfo(torch.float32).tiny
 
 
 def test_focus_is_the_weight_of_the_subject(known: task.Facts, prompts: torch.Tensor) -> None:
