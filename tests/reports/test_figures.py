@@ -96,7 +96,7 @@ def test_the_claims_without_a_regime_are_counted() -> None:
     said: dict[str, list[str]] = {
         "exploratory claims": [claim.id for claim in without if claim.exploratory],
         "claims expected to be REFUTED": [c.id for c in without if c.expected == "REFUTED"],
-        ("exponents of limits and of critical values, shares of cells with the predicted winner"): [
+        "exponents of limits and of critical values, shares of cells with the predicted winner": [
             c.id
             for c in without
             if type(c.rule).__name__ in maps and c.expected == "SUPPORTED" and not c.exploratory
