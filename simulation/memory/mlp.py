@@ -249,10 +249,7 @@ def trained_accuracy(
 
     Replicates are trained in one batch, and leave it when they stop.
     """
-    width_in, width_out = facts.z.shape[2], facts.u.shape[2]
-    streams = Streams.like(rngs, facts.z)
-    first = lecun_normal(streams, width_in, width)
-    network = _Network(facts, first, lecun_normal(streams, width, width_out), rate)
+    network = _network(facts, rngs, width, rate)
     best = facts.z.new_zeros(len(rngs))
     active = torch.arange(len(rngs), device=best.device)
     with no_denormals():
@@ -268,6 +265,23 @@ def trained_accuracy(
                     active = active[going]
                     network.keep(going)
     return best
+
+
+def trained(facts: Associations, rngs: Rngs, *, width: int, steps: int, rate: float = 0.03) -> Mlp:
+    """Train a ReLU MLP on all associations at once, as `trained_accuracy` does, for all steps."""
+    network = _network(facts, rngs, width, rate)
+    with no_denormals():
+        for _ in range(steps):
+            network.step()
+    first, second = network.weights
+    return Mlp(first=first[..., :-1], bias=first[..., -1], second=second.mT, activation="relu")
+
+
+def _network(facts: Associations, rngs: Rngs, width: int, rate: float) -> "_Network":
+    width_in, width_out = facts.z.shape[2], facts.u.shape[2]
+    streams = Streams.like(rngs, facts.z)
+    first = lecun_normal(streams, width_in, width)
+    return _Network(facts, first, lecun_normal(streams, width, width_out), rate)
 
 
 class _Network:

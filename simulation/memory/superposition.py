@@ -4,12 +4,13 @@ Every relation maps the subjects one to one onto as many attributes. A subject's
 sum over relations of its attributes' vectors, with signs flipped by the relation's pattern. An MLP
 of ReLU neurons, gated by the relation, flips the signs back. The answer is the attribute of largest
 score (after the abstract of arXiv 2605.12426). A query of several hops asks for a relation of a
-relation of a subject, where attributes are subjects.
+relation of a subject, where attributes are subjects. An MLP can also be trained to select.
 """
 
 import torch
 
 from simulation.embeddings import unit_vectors
+from simulation.memory import mlp
 from simulation.streams import Rngs, Streams
 from simulation.tiles import groups
 
@@ -105,3 +106,79 @@ def accuracy(
         right = compositions(torch.stack(said, 1), more) == compositions(facts, more)
         found.append(right.to(dtype).mean((1, 2)))
     return torch.cat(found)
+
+
+def transferred(
+    rngs: Rngs,
+    *,
+    attributes: int,
+    relations: int,
+    dim: int,
+    sets: int,
+    steps: int = 64,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> dict[str, torch.Tensor]:
+    """Train an MLP to select a relation; ask it facts that it was trained on, and new ones.
+
+    The MLP has as many neurons as `selector`. It reads a subject's embedding and the one-hot
+    relation. Each set of facts maps other subjects to the same attributes.
+
+    Args:
+        rngs: one generator per replicate.
+        attributes: number of attributes, and of subjects in a set of facts.
+        relations: number of relations.
+        dim: dimension of the embeddings.
+        sets: number of sets of facts to train on.
+        steps: number of steps of Adam, as in `mlp.trained`.
+        device: torch device of the result.
+        dtype: torch dtype of the result.
+
+    Returns:
+        Shares of right answers, each (R,): ``value`` for a new set of facts, ``known`` for the sets
+        trained on.
+
+    Raises ValueError for fewer than 2 attributes, or fewer than 1 relation, dimension or set.
+    """
+    if attributes < 2 or min(relations, dim, sets) < 1:
+        raise ValueError(
+            f"{attributes} attributes, {relations} relations, dim {dim}, {sets} sets: give at "
+            "least 2, 1, 1 and 1"
+        )
+    streams = Streams(rngs, device, dtype)
+    with streams.together():
+        vectors = unit_vectors(streams, attributes, dim)
+        signs = streams.signs(relations, dim)
+        maps = streams.permutation(attributes, (1 + sets) * relations)
+    maps = maps.view(-1, 1 + sets, relations, attributes)
+    new, known = (facts_of(vectors, signs, some) for some in (maps[:, :1], maps[:, 1:]))
+    network = mlp.trained(known, rngs, width=2 * relations * dim, steps=steps)
+    return {
+        name: facts.correct(network(facts.z)).to(dtype).mean(1)
+        for name, facts in (("value", new), ("known", known))
+    }
+
+
+def facts_of(vectors: torch.Tensor, signs: torch.Tensor, maps: torch.Tensor) -> mlp.Associations:
+    """Write K sets of facts as pairs: subject's embedding and one-hot relation, and attribute.
+
+    ``vectors``: (..., C, d).  ``signs``: (..., R, d).  ``maps``: (..., K, R, C), the subjects'
+    attributes. Pairs are in the order of set, relation and attribute.
+
+    >>> vectors, signs = torch.eye(2)[None], torch.tensor([[[1.0, 1.0], [-1.0, -1.0]]])
+    >>> facts = facts_of(vectors, signs, torch.tensor([[[[1, 0], [0, 1]]]]))
+    >>> facts.z[0, 0].tolist(), facts.targets.tolist()  # attribute 0 of subject 1 by relation 0
+    ([1.0, -1.0, 1.0, 0.0], [0, 1, 0, 1])
+    """
+    sets, relations, attributes = maps.shape[1:]
+    rows = maps.flatten(1)[..., None].expand(-1, -1, vectors.shape[-1])
+    parts = vectors.gather(1, rows).view(-1, sets, relations, attributes, vectors.shape[-1])
+    subjects = (signs[:, None, :, None] * parts).sum(2)
+    asked = maps.argsort(-1).flatten(2)[..., None].expand(-1, -1, -1, vectors.shape[-1])
+    one_hot = torch.eye(relations, dtype=vectors.dtype, device=vectors.device)
+    given = one_hot.repeat_interleave(attributes, 0).expand(len(maps), sets, -1, -1)
+    return mlp.Associations(
+        z=torch.cat([subjects.gather(2, asked), given], -1).flatten(1, 2),
+        u=vectors,
+        targets=torch.arange(attributes, device=maps.device).repeat(sets * relations),
+    )

@@ -61,6 +61,7 @@ recalled = partial(mlp_memory_accuracy, associations=64, outputs=64, dim=32, wid
 bilinear_memory = partial(bilinear.answered, RNGS, associations=4, dim=4, width=3, whitened=False)
 decoded = partial(decoder.accuracy, RNGS, facts=8, groups=2, shared=0.5)
 superposed = partial(superposition.accuracy, RNGS, attributes=4, relations=2, dim=4)
+selected = partial(superposition.transferred, RNGS, attributes=4, relations=2)
 grouped = partial(softmax_groups.Groups.of, 24, power=1.0, noise=0.0, like=torch.zeros(()))
 language_model = partial(lm.bits_per_weight, RNGS, people_count=2, width=4, exposures=1)
 
@@ -233,6 +234,8 @@ REFUSED = (
     ("theory.memory.optimal.extreme_value(1)", "at least 2"),
     ("simulation.memory.bilinear.features(rng, torch.ones(1, 2, 2), 0)", "width is 0"),
     ("bilinear_memory(associations=1)", "at least 2"),
+    ("selected(dim=0, sets=1)", "dim 0"),
+    ("selected(dim=4, sets=0)", "0 sets"),
     ("decoded(code_dim=0)", "0 dimensions"),
     ("decoded(code_dim=4, code='own')", "code 'own'"),
     ("superposed(attributes=1)", "1 attributes"),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from simulation.memory import mlp
 from simulation.memory import superposition as simulation
 from tests.unit.draws import generators
 from theory.memory import superposition as theory
@@ -50,3 +51,28 @@ def test_a_chain_compounds_errors_of_one_hop_and_superposes_no_composition() -> 
     for chain, dim in dims.items():
         assert theory.hops_accuracy(256, 4, dim, 2, chain) == pytest.approx(0.5, abs=1e-4)
     assert dims[False] > 2.5 * dims[True]
+
+
+def test_facts_as_pairs_are_those_that_the_constructed_network_answers() -> None:
+    """With dimensions to spare it answers each pair, of every set of facts and every relation."""
+    rng, sizes = generators(1)[0], {"vectors": (1, 6, 512), "signs": (1, 3, 512)}
+    drawn = {name: torch.from_numpy(rng.choice([-1.0, 1.0], n)) for name, n in sizes.items()}
+    maps = torch.from_numpy(rng.permuted([[[range(6)] * 3] * 2], axis=3))
+    facts = simulation.facts_of(maps=maps, **drawn)
+    embed, gate, bias, out = simulation.selector(drawn["signs"], torch.full((1,), 9.0).double())
+    network = mlp.Mlp(
+        first=torch.cat([embed[None], gate], 2), bias=bias, second=out.mT, activation="relu"
+    )
+    assert facts.z.shape == (1, 2 * 3 * 6, 512 + 3)
+    assert facts.correct(network(facts.z)).all()
+
+
+def test_a_trained_selector_of_one_relation_knows_new_facts() -> None:
+    """With one relation a new subject has the embedding of an old one, so that nothing is new."""
+    few: dict[str, Any] = {"attributes": 16, "dim": 8, "sets": 1}
+    for steps in (0, 3, 64):
+        found = simulation.transferred(generators(3), relations=1, steps=steps, **few)
+        assert (found["value"] == found["known"]).all()
+    assert (found["known"] == 1).all()
+    found = simulation.transferred(generators(3), relations=4, **few)
+    assert (found["value"] < found["known"]).all()
