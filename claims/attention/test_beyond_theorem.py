@@ -92,8 +92,8 @@ fresh_batch = beyond(
     "fresh-batch",
     "A fresh batch for the attention step",
     "one batch: a fresh one",
-    "The attention step on new sequences, instead of those of the value step, localises at least "
-    "as often.",
+    "If the attention step gets new sequences, and not the ones that the value step had, attention "
+    "is localised at least as often.",
     relaxed.fresh_per_step,
     latex=r"P_{fresh}(V, L, N, d) \ge P(V, L, N, d)",
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
@@ -169,8 +169,9 @@ slightly_learned_embeddings = beyond(
     "learned-embeddings",
     "Embeddings that learn a little: by a twentieth of their length",
     "fixed embeddings: learned, by 1/20",
-    "If the embeddings of tokens and labels move by a twentieth of their length between value and "
-    "attention step, along the gradient, the localisation probability is that of fixed ones.",
+    "The embeddings of tokens and labels move along the gradient, by a twentieth of their length, "
+    "between value and attention step. The localisation probability is the same as if they were "
+    "fixed.",
     lambda batch, rngs: relaxed.learned_embeddings(batch, rngs, share=0.05),
 )
 much_learned_embeddings = beyond(

@@ -62,8 +62,8 @@ samples_needed = capacity_claim(
 vocabulary_held = capacity_claim(
     "A.capacity-vocabulary",
     "The closed formula gives the largest vocabulary for N samples and d dimensions, within 15%",
-    """With N samples of length L in d dimensions, half of the fresh sequences get their label up to
-    the vocabulary at which the capacity formula asks for exactly N samples.""",
+    """The formula gives the number of samples that a vocabulary needs. With N samples, half of the
+    fresh sequences get their label as long as the vocabulary needs no more than N.""",
     predict=VOCAB,
     regime="Short sequences and N > V: the vocabulary is limited by recall, d^2 ~ 2 V log V.",
     cells=lambda: rc.ladder(rc.grid(samples=1024, length=8, dim=64), "vocab_size", VOCAB, EDGES),

@@ -148,8 +148,9 @@ def early_phase_step_size(cell: rc.Cell, block: rc.Block) -> Tensor:
     rule=rc.Exponents(
         {"gamma": early_phase.EXPONENTS["gamma"]}, half_width=0.12, method=rc.Student(spent=0.1)
     ),
-    why="at the smallest gamma the density of gaps is not yet constant within three units: a "
-    "tenth of the distance, or 0.04 in the exponent; the rest allows for sampling error",
+    why="at the smallest gamma, gaps up to three units matter, and their density is not constant: "
+    "this changes the distance by a tenth and the exponent by 0.04; the rest allows for sampling "
+    "error",
     controls=(
         rc.power("root", "exponent -1/2", gamma=0.5),
         rc.power("square", "exponent -2", gamma=-1),

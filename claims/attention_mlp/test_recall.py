@@ -92,9 +92,9 @@ HEAVY = tuple(
 mlp_recall_heavy_tails = random_counts(
     "A.mlp-recall-heavy-tails",
     "Heavy-tailed features are outside F2's domain: He3 recalls more than F2 says",
-    """At widths below a few times the features' kurtosis the kernel formula for recall is
-    pessimistic: rare neurons dominate its moments, but not a typical token's. With many more
-    tokens, or few samples, the formula need not be pessimistic; why is open.""",
+    """The kernel formula underestimates recall if the width is below a few times the features'
+    kurtosis. Rare neurons then dominate the formula's moments, but not a typical token's. With many
+    more tokens, or few samples, the formula need not be pessimistic; we do not know why.""",
     latex=r"\frac{E\phi^4}{(E\phi^2)^2} = 93\ (\mathrm{He}_3),\quad 15\ (\mathrm{He}_2),\quad "
     r"6\ (\mathrm{ReLU})",
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),

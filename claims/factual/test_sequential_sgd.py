@@ -53,9 +53,9 @@ sgd_loss_curve = measuring(sgd_total)(
     replicates=64,
     # Its tail is heavy: a quarter of the level would support wrongly with 2.7 times its alpha.
     rule=rc.MeanDifference(rc.Region(-0.01, 0.05), method=rc.Student(spent=0.002)),
-    why="steps delay the growth by a relative eta lambda/2: 6.4 steps for relations as "
-    "for subjects, or 0.037 where the loss is steepest; 0.01 is left to minibatches. Runs differ "
-    "by a thousandth, but a loss has no bound for bets",
+    why="steps of finite size delay the growth by a share eta lambda/2 of the time: by 6.4 steps, "
+    "for relations and for subjects, which is 0.037 where the loss is steepest. 0.01 is left for "
+    "minibatches. Runs differ by a thousandth, but bets need a bound, and a loss has none",
     controls=(
         rc.Control("no-plateau", "both are learned at once, in the subject's time", no_plateau),
         rc.Control(

@@ -148,8 +148,8 @@ ORDERS = shapes(
     regime=theory.ORDERED.searched("the grid has both sides of the boundary"),
     cells={"standard": timed(ORDERS)},
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
-    why="the order is exact but for a few per cent in the ratio of times. It must be right at "
-    "every point of this grid, for no point is so near to the boundary",
+    why="the ratio of the two times is wrong by a few per cent. No point of this grid is so near "
+    "to the boundary, so the order must be right at every point",
     controls=(
         rc.Control("relations-always", "relations come first", lambda cell: "relation"),
         rc.Control(

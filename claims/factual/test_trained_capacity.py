@@ -160,8 +160,8 @@ reference_line = to_99(
 line_constant = to_99(
     "B.trained-line-constant",
     "Trained as published at d = 16 and 32, models store 0.08 to 0.146 facts per weight",
-    """At two dimensions, most transformers trained on 0.079 facts per weight recall at least 99% of
-    them. With 0.146 facts per weight, fewer than half of the transformers do.""",
+    """Most transformers of 16 or 32 dimensions that are trained on 0.079 facts per weight recall at
+    least 99% of them. With 0.146 facts per weight, fewer than half of the transformers do.""",
     regime="""H d_h = m = d, eight heads; the published batches, steps and learning rates. Pilots
         trained as published at d = 16 alone; at d = 32 the edges have four times the facts by
         proportion, and runs of 8192 batches of 64 prompts recalled 22^2 to 24^2 facts""",

@@ -108,8 +108,8 @@ multiplicative = by_linear_mmse(
     "A.gradient-product",
     "Half of the labels take 0.80 to 0.98 of N d^2 = 2 L V^2 log V, a product",
     """The number of samples at which half of the labels can be read off the gradient is 0.8 to 0.98
-    times a product of powers, 2 L V^2 log V / d^2, however L, V and d change: not a sum of separate
-    demands. So the exponent of L, which changes fourfold, is 1 to within 0.16.""",
+    times a product of powers, 2 L V^2 log V / d^2, however L, V and d change. It is not a sum of
+    one term for each of them. L changes fourfold, so its exponent is 1 to within 0.16.""",
     predict=PRODUCT,
     regime=linear_mmse.THRESHOLD.searched(
         "linear MMSE, N_c << LV, so that noise and not interference limits; V from 192 to 512; "

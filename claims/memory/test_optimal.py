@@ -296,7 +296,7 @@ published_line = by_training(
     plot=rc.Plot(x="dim", y_label="share of memories with 99% stored", log=""),
 )
 def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """At numbers of pairs of which training nearly always stores 99%, the sum of outer products
+    """Training nearly always stores 99% of these numbers of pairs, and the sum of outer products
     nearly never does."""
     pairs = block.draw(measured.draw, cell)
     hebbian = measured.stored(pairs, measured.hebbian(pairs)).double().mean(1)

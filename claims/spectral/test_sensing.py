@@ -125,9 +125,9 @@ SQUARE = table("rows columns measurements time", (8, 8, 2, 0.6), (16, 16, 4, 0.6
     dtype="float32",
 )
 def sensing_flat(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """W is nearly as far along the first direction as the spectral norm allows, a time of 1 for
-    each unit of time, and there all singular values are equal. Under gradient descent with steps
-    as long they are as unequal as a Gaussian matrix's."""
+    """W moves along the first direction nearly as fast as the spectral norm allows, by 1 in a unit
+    of time, and all its singular values are equal. Under gradient descent with steps of the same
+    length they are as unequal as a Gaussian matrix's."""
     task, time = drawn(cell, block)
     rank = cell["columns"]
     moved = measured.after(task, time, PACES)

@@ -66,8 +66,8 @@ RANKS = table(
 
 @rc.claim(
     "H.muon-classes",
-    "In any orthonormal embeddings Muon's first step gives all classes nearly the same lead, but "
-    "not a class that is much rarer than all others",
+    "In any orthonormal embeddings Muon's first step gives all classes nearly the same lead, "
+    "except a class that is much rarer than all others",
     source=derived("H3", "H4"),
     predict=rc.on(theory.muon_lead),
     regime=theory.CLASSES,

@@ -171,8 +171,9 @@ KEPT = table(
     plot=rc.Plot(x="time", group=("samples", "outputs"), y_label="mean square over t^2"),
 )
 def singular_values(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Each singular value of W is the lesser of the time and of its own of Y. So they are equal
-    until the first of them stops; under gradient descent their ratios never change."""
+    """Each singular value of W equals the time, until it reaches the singular value of Y in the
+    same direction and stops. So all are equal until the first of them stops. Under gradient descent
+    their ratios never change."""
     task, time = drawn(cell, block)
     moved = measured.after(task, time, 20)
     descended = measured.after(task, time, 20, identity)

@@ -51,9 +51,10 @@ def predictions(batch: Batch, scores: Scores, memory: torch.Tensor) -> torch.Ten
 def _lucky(batch: Batch, scores: Scores, answers: torch.Tensor) -> torch.Tensor:
     """Probability that a fresh sequence is not localised and yet gets its label: (R,).
 
-    ``answers``: (R, V), the label predicted from each token, attended without the trigger. The
-    highest of the other tokens is v with probability F(theta_v)^{L-1} - F(theta_v-)^{L-1}, shared
-    among equal scores. Attention is on v where the informative token does not score higher.
+    ``answers``: (R, V), the label predicted if attention is on a token without the trigger. Among
+    the other L - 1 tokens, v scores highest with probability F(theta_v)^{L-1} -
+    F(theta_v-)^{L-1}, which tokens of equal score share. Then attention is on v, unless the
+    informative token scores higher.
     """
     others = batch.length - 1
     ordered = scores.theta.sort().values

@@ -25,9 +25,8 @@ FREQUENCY = 6.0
 MARGIN, SCALE = 0.85, 100.0
 """Scores: EOS gets MARGIN * SCALE, a head's own tokens SCALE."""
 NEGLIGIBLE = 45.0
-"""Scores this far below that of EOS, which each prompt has, count as no smaller: they are lost in
-rounding, and the exponentials of smaller scores are denormal in float32, which takes ten times as
-long."""
+"""A score counts as no further below the score of EOS, which each prompt has: its share is lost in
+rounding anyway, and exponentials that are denormal in float32 take eight times as long."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -262,7 +262,7 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
     log_tau = crossing.root(excess, -math.log(w.max()) - 40, -math.log(w.min()) + 40, level=dim)
     s = special.expit(log_tau + np.log(w))
     e2, e3, e4 = (float(number @ s**n) / dim for n in (2, 3, 4))
-    # Moments tr C^-n/d over tau^n, by derivatives of tau at a ridge.
+    # t_n is tr(C^-n) / (d tau^n), from derivatives of tau with respect to a ridge.
     first, second = e2 - 1, 2 * (1 - e2) + 2 * (e2 - e3)
     third = -6 * (e3 - e4) - 6 * (e2 - e3) - 6 * (1 - e2)
     t2, t3 = -1 / first, -second / first**3 / 2

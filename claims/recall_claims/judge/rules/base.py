@@ -303,7 +303,9 @@ def number(predict: Predict | None, cell: Cell) -> float:
 
 
 def groups(cells: Sequence[Cell], by: str | Sequence[str] | None) -> dict[str, list[int]]:
-    """Group indices of cells that agree in the parameters `by`; None puts each cell by itself.
+    """Return the indices of the cells of each group, which agree in the parameters `by`.
+
+    If `by` is None, each cell is a group.
 
     Raises:
         ClaimError: a cell lacks one of the parameters.
