@@ -84,9 +84,9 @@ SIGNAL = rc.grid(
     plot=rc.Plot("parity", y_label="trigger score", log="xy"),
 )
 def mlp_signal(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Attention learns the trigger through a random layer with strength b_1^2, the squared mean
-    slope of the activation at the small scale of mean values. Where the trigger is in the values,
-    an excess chi V/N comes on top."""
+    """Attention learns the trigger through a random layer, with strength b_1^2. Here b_1 is the
+    activation's mean slope at inputs as small as a sequence's mean value. Where the trigger is in
+    the values, an excess chi V/N comes on top."""
     return mlp.token_scores(*block.draw(mlp.draw, cell)).trigger
 
 
@@ -188,8 +188,8 @@ mlp_finite_width = noise_claim(
     cells={"smoke": NARROW[1:4:2], "standard": NARROW},
     replicates={"smoke": (256, 2048), "full": (1024, 8192)},
     rule=rc.MeanRatio(rc.Region(0.85, 1.15), by="activation"),
-    why="N of the order of V leaves terms of relative order V/(NL), 6 and 12% here; moments of "
-    "the row norms |w_r|^2 add the degree over d, 2% (tanh) to 6% (He3).",
+    why="the neglected terms are of relative order V/(NL), 6 and 12% here, as N is near V. The "
+    "random row norms |w_r|^2 add an error of the degree over d, 2% (tanh) to 6% (He3).",
     controls=(
         rc.Control(
             "infinite-width",

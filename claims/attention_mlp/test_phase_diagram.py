@@ -63,9 +63,9 @@ def points() -> tuple[rc.Cell, ...]:
     latex=r"m\ge\max\left(m_{rec},\,m_{loc}\right),\qquad m_{rec}=\infty\ \text{beyond the recall "
     r"cap},\quad m_{loc}=\infty\ \text{where mean bias or gradient noise alone hides the signal}",
     predict=lambda cell: phase_diagram.binding(at_any_width(cell)),
-    regime="V = 128 with d, L, N, activation and residuals such that one condition binds by a "
-    "factor of eight or more in the required width; at a quarter of that width. The points "
-    "were chosen by the formulas, and by pilot runs for two causes seldom to cost nearly the same.",
+    regime="V = 128; d, L, N, activation and residuals at which one condition needs at least eight "
+    "times the width of any other. The width is a quarter of that, or 2 d if none suffices. By "
+    "formulas and pilot runs we chose points at which two causes seldom cost nearly the same.",
     cells={"standard": points},
     replicates={"standard": (8, 256), "full": (32, 1024)},
     rule=rc.WinnerShare(rc.Region(0.8, 1.0), method=rc.Betting(0, 1)),

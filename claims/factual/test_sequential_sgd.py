@@ -171,8 +171,8 @@ def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime="the published experiment",
     cells={"standard": BOTH_STAGES},
     rule=MOST,
-    why="a run's drop is at a boundary if it is half done within 3% of it, the width of the drawn "
-    "boundaries, about 100 steps. More than half of the runs must be",
+    why="a run counts if its drop is half done within 3% of the boundary's step, which is about "
+    "the width of the drawn line. More than half of the runs must count",
     refuted="The drops are half done at steps 1689 and 4381, 6% and 12% before the boundaries. As "
     "a picture of three stages the shading is right: it ends a stage when the drop is visibly "
     "over. At step 1800 16% of the relations' loss is left, at step 5000 4% of the subjects'.",

@@ -1,4 +1,4 @@
-"""A4, A9, A13: the width at which a layer carries more information about the map to labels."""
+"""A4, A9, A13: when a wider layer carries more information about the map from tokens to labels."""
 
 from torch import Tensor
 

@@ -125,7 +125,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "G.hebbian-mlp-bits",
     "The readout stores the predicted bits per weight where 99% of the facts are right, within 15%",
     predict=rc.on(bits_theory.bits_per_parameter),
-    regime="8,192 weights as they are, 2,048 whitened",
+    regime="8,192 weights of a plain readout, 2,048 of a whitened one",
     cells={"smoke": MEMORIES[1:], "standard": MEMORIES},
     rule=rc.Quantile(rc.Region(0.85, 1.15)),
     why="1% of the facts is only one or two facts; pilots with other seeds: 1.01 to 1.09",

@@ -239,7 +239,8 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     size=lambda c: 32 * c["dim"] * (c["dim"] + c["width"]),
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), method=rc.Student(spent=0.05)),
-    why="the theory states 6% for the capacity, from the few errors allowed; the rest is sampling",
+    why="the theory states 6%: only n/100 errors are allowed at capacity, and so few fluctuate. "
+    "The rest is sampling",
     replicates=(128, 256),
     controls=(
         rc.times(1.25, "quarter-more", "a quarter more bits"),

@@ -20,8 +20,8 @@ SIZES = table(
 
 
 def by_margin(cell: rc.Cell) -> float:
-    """Return the dimension if scores' least difference counted, whatever the values' distance,
-    which is shorter within a group."""
+    """Return the code dimension if the least difference of scores counted in place of the least
+    cosine. It is not divided by the distance of the values, which is shorter within a group."""
     least = theory.decodability(**cell.without("code_dim")) * math.sqrt(2 * (1 - cell["shared"]))
     return float(theory.needed_code(cell["facts"], 1, 1 - 2 * least**2, "plain"))
 

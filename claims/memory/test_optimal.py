@@ -208,7 +208,7 @@ asymptote = storable(
         "full": lambda: beside(2.0, 8, 12, 16, 20) + beside(2.0, 16, own_competitors=True),
     },
     rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
-    why="15% would make a law of the limit useful at these sizes",
+    why="within 15% the asymptotic law would be useful at these sizes",
     replicates=(32, 512),
     refuted="""This says nothing against the limit. The constant d^2 / (n log n) at capacity is 0.85
         at d = 8, 0.94 at 16, 1.10 at 64 and 1.17 at 128. It creeps towards 2, with corrections in

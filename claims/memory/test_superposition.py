@@ -210,7 +210,7 @@ selector = measuring(
 )
 
 selector_one_set = selector(
-    "G.selector-one-set",
+    "G.beyond-selector-one-set",
     "An MLP trained on one set of facts, asked new facts",
     "an MLP that knows no fact: one trained on a set of facts",
     """After training on one set of facts, an MLP of as many neurons answers new facts about new
@@ -224,7 +224,7 @@ selector_one_set = selector(
 )
 
 selector_many_sets = selector(
-    "G.selector-many-sets",
+    "G.beyond-selector-many-sets",
     "An MLP trained on 32 sets of facts, asked new facts",
     "an MLP that knows no fact: one trained on 32 sets of facts",
     """After training on 32 sets of facts with the same attributes' vectors and relations' patterns,

@@ -152,8 +152,8 @@ power_weights = with_fresh(
     predict=rc.on(zipf.power_error),
     cells={"standard": weighted(32, 128, power=(0.5, 1.0))},
     rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
-    why="""The theory states 5% of the error, and more where the most frequent token is at risk, as
-        it alone makes much of the noise. The rest is statistical.""",
+    why="""The theory states that it is within 5%, and less exact where the most frequent token may
+        fail, because that token makes much of the noise. The rest is statistical.""",
     replicates=(128, 512),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),

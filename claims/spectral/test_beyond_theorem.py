@@ -94,7 +94,7 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
 )
 def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With Gaussian embeddings, which are not orthogonal, the median ratio of the learning times is
-    the same as with orthonormal ones."""
+    within a third of the ratio with orthonormal ones."""
     s, r = cell["subjects"], cell["relations"]
     streams = block.draw(Streams, {})
     inputs, outputs = (gaussian(streams, n, 2 * n) for n in (s + r + 1, s * r))

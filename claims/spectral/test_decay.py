@@ -138,8 +138,8 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
     regime=theory.FALLING,
     cells={"smoke": FALL[:2], "standard": FALL},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Deterministic()),
-    why="the reduced system is within 1.2% of the limit on this grid: what the logarithms of S and "
-    "R leave, which falls as 1/T^2",
+    why="the reduced system is within 1.2% of the limit on this grid. Logarithms of S and R cause "
+    "this difference, which falls as 1/T^2",
     controls=(
         rc.times(1.04),
         rc.Control(

@@ -20,7 +20,7 @@ class Guesses:
 
 
 def guess(rngs: Rngs, *, vocab_size: int, chance: float) -> Guesses:
-    """Draw a map and a guess from each generator."""
+    """Judge a guess of a random map, from each generator."""
     streams = Streams(rngs)
     revealed = streams.uniform(1) < chance
     # Against an independent uniform map, one fixed guess is as good as another.

@@ -1,4 +1,4 @@
-"""Memories of so many bits: exhaustive codes, searched codes, random codes, and weights.
+"""Memories of a given number of bits: all codes, searched codes, random codes, and weights.
 
 A memory stores a uniformly random function from facts to outputs. Encoder and decoder may share any
 random numbers. ``(R,)`` means one value per replicate.

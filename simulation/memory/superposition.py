@@ -160,7 +160,9 @@ def transferred(
 
 
 def facts_of(vectors: torch.Tensor, signs: torch.Tensor, maps: torch.Tensor) -> mlp.Associations:
-    """Write K sets of facts as pairs: subject's embedding and one-hot relation, and attribute.
+    """Write K sets of facts as pairs of an input and an attribute.
+
+    An input is the subject's embedding, followed by the one-hot relation.
 
     ``vectors``: (..., C, d).  ``signs``: (..., R, d).  ``maps``: (..., K, R, C), the subjects'
     attributes. Pairs are in the order of set, relation and attribute.

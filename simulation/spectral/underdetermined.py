@@ -218,7 +218,9 @@ def straight_time(task: Task, halvings: int = 11) -> Tensor:
 
 
 def flat_steps(task: Regression, rate: Tensor, count: int) -> Tensor:
-    """Number of Muon's steps, up to ``count``, with all n singular values equal: (R,)."""
+    """Number of Muon's first steps, up to ``count``, after which all n singular values are still
+    equal: (R,).
+    """
     samples = task.inputs.shape[-1]
     flat = torch.ones(len(rate), dtype=torch.bool, device=rate.device)
     number = torch.zeros_like(rate[:, 0, 0])

@@ -122,7 +122,7 @@ class Agreement:
     noise: tuple[float, float] = (0.0, 0.0)
 
     def nodes(self) -> tuple[Array, Array, tuple[Array, Array]]:
-        r"""Values of $\alpha$, their weights, and both powers of $\alpha$ over their means."""
+        r"""Values of $\alpha$, their weights, and how both parts grow with it, over their means."""
         alpha, weights = quadrature.gamma(self.variance, 5)
         squared = alpha**2 / (1 + self.variance)
         mixed = alpha * (1 - self.square + self.square * alpha)

@@ -47,7 +47,8 @@ PATTERNS = Regime(
     regime=PATTERNS,
 )
 def separable_share(patterns: int, dim: int) -> float:
-    """Exact share of the dichotomies of points in general position that a hyperplane makes.
+    """Exact share of the dichotomies of points in general position that a hyperplane through the
+    origin makes.
 
     >>> round(separable_share(16, 8), 9)
     0.5

@@ -305,8 +305,9 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
 def gradient_constant(exponent: float) -> float:
     r"""Limit of (number recalled after a gradient step) / d^(1/(2a)).
 
-    $C_a = \int_0^\infty\prod_{j\ge1}\Phi((j/x)^a)\,dx$. There is no logarithm, because only the few
-    items more frequent than i compete. The most frequent ones each win in half of the memories.
+    $C_a = \int_0^\infty\prod_{j\ge1}\Phi((j/x)^a)\,dx$. There is no logarithm, because an item
+    competes only with the few more frequent ones. Each of the most frequent ones outscores it in
+    half of the memories.
 
     Raises:
         ValueError: ``exponent`` is not above 1.
