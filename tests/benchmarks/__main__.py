@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
-from tests.benchmarks import hunts, speed
-from tests.mutation.planted import PLANTED
+from tests.benchmarks import speed
 
-PARTS: Mapping[str, Callable[[argparse.Namespace], Iterable[speed.Row | hunts.Hunt]]] = {
+PARTS: Mapping[str, Callable[[argparse.Namespace], Iterable[speed.Row]]] = {
     "three-steps": lambda given: speed.steps(given.device),
     "recall": lambda given: speed.recall(given.device),
     "training": lambda given: speed.training(given.device),
     "language-model": lambda given: speed.language_model(given.device),
-    "hunt": lambda given: hunts.rows(given.planted, given.true, given.minutes),
 }
 """Parts of the benchmark, by name; without one, the first three are run."""
 HEAD = "| case | ours | against | theirs | factor |\n|---|---|---|---|---|"
@@ -23,12 +21,9 @@ HEAD = "| case | ours | against | theirs | factor |\n|---|---|---|---|---|"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the named benchmarks."""
     options = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    add, errors = options.add_argument, [*PLANTED, "all"]
+    add = options.add_argument
     add("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")
     add("--device", default="cpu", help="cpu (default) or cuda")
-    add("--minutes", type=float, default=5.0, help="of each hunt (default 5)")
-    add("--planted", action="append", default=[], metavar="NAME", choices=errors)
-    add("--true", type=int, default=0, metavar="N", help="for hunt: N of the right theory")
     given = options.parse_args(arguments)
     if unknown := [name for name in given.names if name not in PARTS]:
         options.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(PARTS)}")

@@ -1,6 +1,5 @@
-"""Every benchmark runs at tiny sizes; an easy planted error is found in seconds."""
+"""Every benchmark runs at tiny sizes."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recall_claims.evidence.replay import Figures
-from tests.benchmarks import __main__, hunts, kit, speed
+from tests.benchmarks import __main__, kit, speed
 from tests.every_claim import imported
 
 TINY = (64, 128, 4, 8)
@@ -65,12 +64,6 @@ def test_the_kit_tries_a_card_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [each.kept for each in kit.same_figures("other")] == [False]
 
 
-def test_an_easy_error_is_found() -> None:
-    [found] = hunts.rows(["never-guessed"], 0, minutes=1.0)
-    assert found.kept
-    assert re.fullmatch(r"\d+ s: A.orthonormal-recall at dim=.*", found.found)
-
-
 @pytest.mark.parametrize(
     ("theirs", "promised", "shown"),
     [
@@ -93,13 +86,7 @@ def test_a_factor_has_two_digits_and_a_promise_not_kept_is_the_status(
     assert shown in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [(["speed"], "no benchmark speed; there"), (["hunt", "--planted", "typo"], "choice: 'typo'")],
-)
-def test_an_unknown_name_is_said(
-    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_name_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        __main__.main(arguments)
-    assert says in capsys.readouterr().err
+        __main__.main(["speed"])
+    assert "no benchmark speed; there" in capsys.readouterr().err

@@ -46,7 +46,8 @@ class Evidence:
         nearest to the farthest. An undecided claim runs again under the falsified theory, as after
         an edit of the formula: the grid follows the formula.
         """
-        near = sorted((run for run in _runs() if sees(run[0], mutant)), key=_nearness(mutant))
+        importing = (run for run in _runs() if mutant.module in upstream(imported()[run[0]].module))
+        near = sorted(importing, key=_nearness(mutant))
         likely = self._catchers.get(mutant.target)
         known = sorted(self.outcomes.keys() & {*near}, key=lambda r: (r != likely, near.index(r)))
         with falsified(mutant, *(name for name, _ in known)) as claims:
@@ -157,11 +158,6 @@ def _graph() -> grimp.ImportGraph:
 def upstream(module: str) -> set[str]:
     """Modules that a claim file imports, directly or indirectly."""
     return _graph().find_upstream_modules(module)
-
-
-def sees(name: str, mutant: Mutant) -> bool:
-    """Whether a claim's file imports the falsified module, directly or indirectly."""
-    return mutant.module in upstream(imported()[name].module)
 
 
 @cache

@@ -1,0 +1,43 @@
+"""A hunt finds an error of the theory that no grid of the claims shows."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from recall_claims.declare.registration import registration
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Settings
+from recall_claims.hunt import campaign
+from tests.every_claim import imported
+from tests.mutation.mutants import forget
+from theory.attention import orthonormal
+from theory.attention.problem import Problem
+
+RIGHT = orthonormal.recall
+
+
+def never_guessed(problem: Problem) -> float:
+    """Planted error below 32 tokens: a token that was not seen is never guessed."""
+    if problem.vocab_size >= 32 or problem.trigger_in_values:
+        return RIGHT(problem)
+    return float(1 - (1 - 1 / problem.vocab_size) ** problem.samples)
+
+
+def test_an_error_that_no_grid_shows_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = imported()["A.orthonormal-recall"]
+    registered = registration(claim, "standard")
+    forget()
+    with monkeypatch.context() as patch, Ledger(tmp_path / "ledger.sqlite") as ledger:
+        patch.setattr(orthonormal, "recall", never_guessed)
+        assert registration(claim, "standard") == registered
+        given = [claim], Settings(), ledger, SerialExecutor(), 60.0
+        [trail] = campaign.hunt(*given, clock=time.process_time)
+    forget()
+    assert trail.confirmation is not None
+    point = trail.confirmation.probe.point
+    assert point["vocab_size"] < 32
+    assert not point["trigger_in_values"]
