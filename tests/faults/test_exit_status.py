@@ -166,7 +166,15 @@ FAILING = {
 }
 """Claims that cannot be judged, and why; for some, predictions show it before a block runs."""
 DRAWN = """
+from dataclasses import replace
+
 from recall_claims import Betting
+
+
+class Own(MeanRatio):
+    def components(self, evidence, predict, alpha):
+        found = super().components(evidence, predict, alpha)
+        return tuple(replace(c, params={"scale": np.float64(c.params["scale"])}) for c in found)
 
 
 class Breaking(MeanRatio):
@@ -187,14 +195,18 @@ def drawn(rngs, *, device, dtype):
     "executor", ["serial", pytest.param("processes:1", marks=pytest.mark.thorough)]
 )
 def test_a_claim_that_cannot_be_judged_says_why_and_others_are(suite: Suite, executor: str) -> None:
-    """A dry run says why as well; collection predicts nothing."""
+    """A dry run says why as well; collection predicts nothing.
+
+    An author's rule may name components by numbers of any type.
+    """
     predicted = ("predict=predict,", "predict=lambda cell: touched() or predict(cell),")
     later = written("later", (CELLS, CELLS.replace("=", "=lambda: ", 1)), predicted)
     ran = ("    time.sleep(0.0)\n", '    Path(".ran").touch()\n')
     failing = [
         written(name, (old, new), *[ran][: old == CELLS]) for name, (old, new, _) in FAILING.items()
     ]
-    suite.write_text(HEAD + DRAWN + later + written("ok", predicted) + "".join(failing))
+    own = written("own", ("rule=MeanRatio(", "rule=Own("))
+    suite.write_text(HEAD + DRAWN + later + own + written("ok", predicted) + "".join(failing))
 
     suite.run("--collect-only")
     assert not (suite.folder / ".predicted").exists()
@@ -213,7 +225,7 @@ def test_a_claim_that_cannot_be_judged_says_why_and_others_are(suite: Suite, exe
         assert says in claim["reason"]
         assert f"tiny.{name}" in claim["reason"]
     left = {name: claim["verdict"] for name, claim in claims.items()}
-    assert left == dict.fromkeys(("tiny.later", "tiny.ok"), "SUPPORTED")
+    assert left == dict.fromkeys(("tiny.later", "tiny.ok", "tiny.own"), "SUPPORTED")
     assert "simulate.py:" not in result.text, "a traceback"
     assert "Error\n" not in result.text, "the end of another"
 
@@ -246,24 +258,6 @@ def test_a_simulation_that_reaches_theory_is_refused_in_any_repository(
     assert f"simulation sees the prediction (hebb.{name} imports hebb.theory)" in result.text
 
 
-def test_numbers_of_numpy_in_a_rule_of_ones_own(suite: Suite) -> None:
-    """An author's rule may name components by numbers of any type."""
-    rule = """
-from dataclasses import replace
-
-
-class Own(MeanRatio):
-    def components(self, evidence, predict, alpha):
-        found = super().components(evidence, predict, alpha)
-        return tuple(replace(c, params={"scale": np.float64(c.params["scale"])}) for c in found)
-
-"""
-    claim = written("one", ("rule=MeanRatio(", "rule=Own("))
-    suite.write_text(HEAD + rule + claim)
-    suite.run()
-    assert suite.states() == {"tiny.one": "DECIDED"}
-
-
 NOISE = 'rng.normal(cell["scale"], 0.1)'
 WIDE = (NOISE, 'rng.normal(cell["scale"], 100.0)')
 WRONG = ("predict=predict", "predict=double")
@@ -271,22 +265,17 @@ EXPECTED = ("    why=", '    refuted="it is false",\n    why=')
 
 
 @pytest.mark.parametrize(
-    ("edits", "options", "status"),
+    ("edits", "status"),
     [
-        pytest.param([], (), 0, id="supported"),
-        pytest.param([WRONG], (), 1, id="refuted"),
-        pytest.param([(NOISE, "1 / 0")], (), 1, id="broken"),
-        pytest.param([WIDE], (), 1, id="undecided"),
-        pytest.param([WRONG, EXPECTED], (), 0, id="refuted-as-declared"),
-        pytest.param([WIDE, EXPECTED], (), 1, id="undecided-all-the-same"),
-        pytest.param([], ("-k", "nothing"), 5, id="no-claim"),
+        pytest.param([WRONG], 1, id="refuted"),
+        pytest.param([WIDE], 1, id="undecided"),
+        pytest.param([WRONG, EXPECTED], 0, id="refuted-as-declared"),
+        pytest.param([WIDE, EXPECTED], 1, id="undecided-all-the-same"),
     ],
 )
-def test_status(
-    suite: Suite, edits: list[tuple[str, str]], options: tuple[str, ...], status: int
-) -> None:
+def test_status(suite: Suite, edits: list[tuple[str, str]], status: int) -> None:
     suite.write_text(HEAD + written("one", *edits))
-    suite.run(*options, status=status)
+    suite.run(status=status)
 
 
 def test_a_part_of_an_id_that_no_claim_has(suite: Suite) -> None:
@@ -318,33 +307,35 @@ def test_what_help_quiet_and_verbose_tell(suite: Suite) -> None:
     assert "a constant off by" in verbose
 
 
-ORDER = ["theorem", "data", "off by", "notices", "error", "controls", "replay"]
+ORDER = ("theorem", "data", "off by", "needs", "notices", "error", "controls", "suspect", "replay")
 
 
-def test_a_claim_that_fails_says_why(suite: Suite) -> None:
-    """The test has the order of lines; `tests/reports/__snapshots__` has all lines."""
-    noises = {"refuted": "2.2 * SCALE, 0.1", "undecided": "SCALE, 1.0", "stands": "2 * SCALE, 0.1"}
-    changed = {n: f"rng.normal({noise})" for n, noise in noises.items()}
-    changed = {n: text.replace("SCALE", 'cell["scale"]') for n, text in changed.items()}
-    suite.write_text(HEAD + "".join(written(n, (NOISE, text)) for n, text in changed.items()))
-    result = suite.run(status=1)
+def test_a_claim_that_fails_says_why_and_how_to_replay_it(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replay line works where pytest was called; `tests/reports/__snapshots__` has all lines."""
+    refuted, noisy = 'rng.normal(2.2 * cell["scale"], 0.1)', 'rng.normal(cell["scale"], 1.0)'
+    claims = written("refuted", (NOISE, refuted)), written("undecided", (NOISE, noisy))
+    suite.write_text(HEAD + "".join(claims))
+    (suite.folder / "below").mkdir()
+    monkeypatch.chdir(suite.folder / "below")
+    for name in ("CI", "BUILD_NUMBER"):  # where one is set, pytest's own summary has the line too
+        monkeypatch.delenv(name, raising=False)
+    path = suite.folder / "kept here.sqlite"
+    options = ("--executor", "serial", "--ledger", str(path))
+    told = suite.main(*HOOKS, f"../{suite.file}", *options).text
 
-    for name, claim in suite.claims().items():
-        needs = ["needs"] if name == "tiny.undecided" else []
-        suspect = ["suspect"] if claim["verdict"] == "REFUTED" else []
-        order = [*ORDER[:3], *needs, *ORDER[3:-1], *suspect, "replay"]
-        verdict, *lines = result.text.partition(f"{name} ___")[2].splitlines()[1 : 2 + len(order)]
-        told = {line[2:11].strip(): line[12:] for line in lines}
-        assert verdict == f"{claim['verdict']} (expected SUPPORTED)"
-        assert list(told) == order
-        assert "with probability nominally 3.85e-6, its slot of the error" in told["error"]
-        assert told["replay"] == claim["replay"]
-        if name == "tiny.refuted":
-            told_of = "; replicates: 48, 16 per cell; 1 round; at most 6 sizes of a cell."
-            assert told["data"].endswith(told_of)
-            assert told["off by"].startswith("at least ")
-            assert told["controls"] == "all refuted: double."
-            assert told["suspect"] == "the theory is wrong, or the simulation is."
+    for name, verdict, missing in (
+        ("refuted", "REFUTED", "needs"),
+        ("undecided", "INCONCLUSIVE", "suspect"),
+    ):
+        first, *lines = told.partition(f"tiny.{name} ___")[2].splitlines()[1:10]
+        assert first == f"{verdict} (expected SUPPORTED)"
+        assert [line[2:11].strip() for line in lines] == [n for n in ORDER if n != missing]
+        replay = f"pytest ../{suite.file}::tiny.{name} --tier standard --seed 0 --report-dir "
+        replay += f"reports/replay --ledger '{path}'"
+        assert lines[-1][12:] == replay
+        assert told.count(replay) == 2, "with the reasons, and with the verdicts"
 
 
 def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: Suite) -> None:
@@ -377,22 +368,6 @@ def test_what_an_exception_says_breaks_no_form_of_the_report(
     for text in (result.text, str(failure.get("message")), str(failure.text)):
         assert not set("\x1b\x07\x9b\u202e") & set(text)
     assert r"ValueError: \ud800 \x1b]0;mine" in result.text
-
-
-def test_a_replay_line_works_where_pytest_was_called_and_keeps_the_ledger(
-    suite: Suite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    suite.write_text(HEAD + written("one", (NOISE, 'rng.normal(2.2 * cell["scale"], 0.1)')))
-    (suite.folder / "below").mkdir()
-    monkeypatch.chdir(suite.folder / "below")
-    for name in ("CI", "BUILD_NUMBER"):  # where one is set, pytest's own summary has the line too
-        monkeypatch.delenv(name, raising=False)
-    path = suite.folder / "kept here.sqlite"
-    told = suite.main(
-        *HOOKS, f"../{suite.file}", "--executor", "serial", "--ledger", str(path)
-    ).text
-    line = f"pytest ../{suite.file}::tiny.one --tier standard --seed 0 --report-dir reports/replay"
-    assert told.count(f"{line} --ledger '{path}'") == 2, "with the reasons, and with the verdicts"
 
 
 REFUSING = """
