@@ -16,7 +16,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".github", "claims", "reports", "simulation", "tests", "theory")
 MADE = (
-    ".github/docs/gallery.md",
     "reports/latest/",
     "reports/part/",
     "reports/reference/",

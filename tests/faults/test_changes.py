@@ -140,25 +140,19 @@ PULLS: dict[str, tuple[dict[str, str], bool, list[str]]] = {
             r"| new claim | `tiny.other` | – | ✓ SUPPORTED | region \[0.7, 0.85\] |",
         ],
     ),
-    "a wide region": (
-        {**WRONG, "claims/test_tiny.py": CLAIM.replace("0.95, 1.05", "0.5, 1.05")},
+    "a wide region, another statement and a larger error budget": (
+        {
+            **WRONG,
+            "claims/test_tiny.py": CLAIM.replace("0.95, 1.05", "0.5, 1.05"),
+            "claims/paper.toml": PAPER.replace("has its value", "never has its value"),
+            "pytest.ini": "[pytest]\naddopts = --error-budget 0.5\n",
+        },
         True,
-        [r"| edited declaration | `tiny.mean` | \[0.95, 1.05\] | \[0.5, 1.05\] | regions |"],
-    ),
-    "results scaled": (
-        {**WRONG, "claims/conftest.py": SCALED},
-        True,
-        ["| changed file | `claims/conftest.py` | – | – | no figure shows its effect |"],
-    ),
-    "a statement": (
-        {"claims/paper.toml": PAPER.replace("has its value", "never has its value")},
-        True,
-        ["| A mean has its value. | A mean never has its value. | statements |"],
-    ),
-    "an error budget": (
-        {"pytest.ini": "[pytest]\naddopts = --error-budget 0.5\n"},
-        True,
-        ["| edited declaration | the run | 0.001 | 0.5 | error budget |"],
+        [
+            r"| edited declaration | `tiny.mean` | \[0.95, 1.05\] | \[0.5, 1.05\] | regions |",
+            "| A mean has its value. | A mean never has its value. | statements |",
+            "| edited declaration | the run | 0.001 | 0.5 | error budget |",
+        ],
     ),
 }
 """Pull requests: the change, whether the workflow is green, and its comment."""
@@ -175,7 +169,9 @@ def test_a_change_is_told(pull: Path, tmp_path: Path, change: str) -> None:
 
 def test_evidence_of_other_code_is_no_evidence(pull: Path, tmp_path: Path) -> None:
     saved(pull, {**WRONG, "claims/conftest.py": SCALED})
-    assert judged(pull, "pull_request", tmp_path / "scratch")[0]
+    green, said = judged(pull, "pull_request", tmp_path / "scratch")
+    assert green
+    assert "| changed file | `claims/conftest.py` | – | – | no figure shows its effect |" in said
     saved(pull, {"claims/conftest.py": CONFTEST})
     green, said = judged(pull, "pull_request", tmp_path / "scratch")
     assert not green

@@ -198,9 +198,6 @@ def test_a_disk_too_small_for_the_ledger(suite: Suite, small_disk: Path) -> None
 
 
 AGAIN = """
-import signal
-
-import pytest
 from _pytest.runner import runtestprotocol
 
 

@@ -100,18 +100,6 @@ def shared(cell: rc.Cell, block: rc.Block) -> Array:
 
 
 @theorem(
-    "zoo.birthday-crossing",
-    cells=lambda: rc.ladder([{"days": 365}], "people", crowd, (0.7, 0.85, 1.0, 1.15, 1.4)),
-    rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="people"),
-    predict=crowd,
-    controls=(rc.times(1.4), rc.times(0.75)),
-)
-def birthday_crossing(cell: rc.Cell, block: rc.Block) -> Array:
-    """Half of the crowds of sqrt(2 log 2 days) people share a birthday."""
-    return shared(cell, block)
-
-
-@theorem(
     "zoo.birthday-exponent",
     cells=lambda: rc.ladder(
         [{"days": 64}, {"days": 4096}], "people", crowd, (0.75, 0.85, 1.15, 1.3)

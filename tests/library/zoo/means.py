@@ -25,18 +25,6 @@ def coupons(cell: rc.Cell, block: rc.Block) -> Array:
 
 
 @theorem(
-    "zoo.derangements",
-    cells=rc.grid(n=(12,)),
-    rule=RATE,
-    predict=lambda cell: 1 / math.e,
-    controls=(rc.times(1.2),),
-)
-def derangements(cell: rc.Cell, block: rc.Block) -> Array:
-    """A permutation has no fixed point with probability 1 / e, up to an error below 1 / n!."""
-    return block.each(lambda rng: (rng.permutation(cell["n"]) != np.arange(cell["n"])).all())
-
-
-@theorem(
     "zoo.gaps",
     cells=rc.grid(n=(10, 40)),
     rule=rc.MeanRatio(NEAR),

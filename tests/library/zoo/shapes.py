@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 from scipy import stats
 
 import recall_claims as rc
@@ -23,18 +22,6 @@ def johnson_lindenstrauss(cell: rc.Cell, block: rc.Block) -> Array:
 
 
 @theorem(
-    "zoo.sample-median",
-    cells=rc.grid(n=(201,)),
-    rule=rc.Variance(WIDE),
-    predict=lambda cell: math.pi / (2 * cell["n"]),
-    controls=(rc.times(2 / math.pi, "cramer-rao", "that of the mean, 1 / n"),),
-)
-def sample_median(cell: rc.Cell, block: rc.Block) -> Array:
-    """The median of n normal values has a variance of pi / (2 n), the mean's variance is 1 / n."""
-    return block.each(lambda rng: np.median(rng.normal(size=cell["n"])))
-
-
-@theorem(
     "zoo.last-coupon",
     cells=rc.grid(n=(50, 200)),
     rule=rc.Quantile(rc.Region(0.975, 1.025)),
@@ -44,18 +31,6 @@ def sample_median(cell: rc.Cell, block: rc.Block) -> Array:
 def last_coupon(cell: rc.Cell, block: rc.Block) -> Array:
     """The largest of n exponential times has the median log n - log log 2."""
     return block.each(lambda rng: rng.exponential(size=cell["n"]).max())
-
-
-@theorem(
-    "zoo.cauchy",
-    cells=rc.grid(n=(1, 10)),
-    rule=rc.Quantile(WIDE),
-    predict=lambda cell: 1.0,
-    controls=(rc.Control("root", "averages shrink", predict=lambda cell: cell["n"] ** -0.5 / 1.3),),
-)
-def cauchy(cell: rc.Cell, block: rc.Block) -> Array:
-    """The mean of n Cauchy variables has the law of one: it has no mean to tend to."""
-    return block.each(lambda rng: abs(rng.standard_cauchy(cell["n"]).mean()))
 
 
 @theorem(
@@ -82,25 +57,6 @@ def chi_squared(cell: rc.Cell, block: rc.Block) -> Array:
 def gumbel(cell: rc.Cell, block: rc.Block) -> Array:
     """The largest of n exponential times, less log n, has Gumbel's law, up to 1 / n."""
     return block.each(lambda rng: rng.exponential(size=cell["n"]).max() - math.log(cell["n"]))
-
-
-@theorem(
-    "zoo.polya",
-    cells=rc.grid(draws=(100,)),
-    rule=rc.Law(0.05),
-    predict=lambda cell: stats.uniform().cdf,
-    controls=(rc.Control("half", "near one half", predict=lambda cell: stats.beta(4, 4).cdf),),
-)
-def polya(cell: rc.Cell, block: rc.Block) -> Array:
-    """Polya's urn, to which each ball that is drawn adds one of its colour, ends at any share."""
-
-    def share(rng: np.random.Generator) -> float:
-        white = 1
-        for total, chance in enumerate(rng.random(cell["draws"]), start=2):
-            white += chance * total < white
-        return float(white / (cell["draws"] + 2))
-
-    return block.each(share)
 
 
 @theorem(
