@@ -21,10 +21,7 @@ LOADED = (
     *("torch", "scipy.optimize", "scipy.special", "scipy.stats", "msgspec", "pytest"),
     *("rich.console", "rich.progress", "jinja2", "latex2mathml.converter"),
 )
-if sys.platform == "win32":
-    _START = multiprocessing.get_context("spawn")  # which loads torch after all
-else:
-    _START = multiprocessing.get_context("forkserver")
+_START = multiprocessing.get_context("forkserver")
 _START.set_forkserver_preload(list(LOADED))
 
 

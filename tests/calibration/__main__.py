@@ -21,7 +21,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.calibration", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the points and the evidence")
     parser.add_argument("-k", default="", metavar="TEXT", help="only those whose name holds it")
-    parser.add_argument("--looks", type=int, default=99, help="at most")
     parser.add_argument("--markdown", type=Path, help="the table; rows not tried again are kept")
     given = parser.parse_args()
     names = [check.name for check in checks()]
@@ -31,7 +30,7 @@ def main() -> int:
     broken = False
     with executors.make(executors.resolve("auto", "cpu", nested=False)) as workers:
         chosen = [name for name in names if given.k in name]
-        for row in workers.map(partial(row_of, seed=given.seed, most=given.looks), chosen):
+        for row in workers.map(partial(row_of, seed=given.seed), chosen):
             rows |= rows_in(row)
             broken |= "FAILS" in row
             print(row, flush=True)

@@ -24,11 +24,11 @@ import resource
 import signal
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from random import Random
 
@@ -97,7 +97,7 @@ class Corner:
     point: Cell
     size: float
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Name the corner, with a digest of the present code of claim, theory and simulation."""
         text = "\0".join((self.claim.id, self.point.id, _code(self.claim.module)))
@@ -214,29 +214,19 @@ def strain(part: Component) -> float:
     return abs(2 * estimate - low - high) / (high - low)
 
 
-class Speeds:
-    """Seconds per replicate and unit of size, at the corners of each claim."""
-
-    def __init__(self) -> None:
-        self._each = defaultdict[str, list[float]](list)
-
-    def learn(self, corner: Corner, found: Tried) -> None:
-        """Record the speed of a corner that was tried."""
-        if corner.size and found.replicates:
-            each = found.seconds / found.replicates / corner.size
-            self._each[corner.claim.id].append(each)
-
-    def seconds(self, corner: Corner) -> float:
-        """Estimate the seconds of a first look; 0 if no speed is known."""
-        return FIRST * corner.size * min(self._each[corner.claim.id], default=0.0)
+def first_look(corner: Corner, every: Iterable[Corner], kept: Mapping[str, Tried]) -> float:
+    """Estimate the seconds of a first look by the claim's corners so far; 0 if none was tried."""
+    tried = ((one.size, kept[one.key]) for one in every if one.key in kept)
+    speeds = (t.seconds / t.replicates / size for size, t in tried if size and t.replicates)
+    return FIRST * corner.size * min(speeds, default=0.0)
 
 
-def row(claim: Claim, every: Sequence[Corner], kept: Mapping[str, Tried], speeds: Speeds) -> str:
+def row(claim: Claim, every: Sequence[Corner], kept: Mapping[str, Tried]) -> str:
     """Write the results at the corners of a claim as a row of the table."""
     tried = [(corner, kept[corner.key]) for corner in every if corner.key in kept]
     verdicts = Counter(found.verdict for _, found in tried)
     left = [corner for corner in every if corner.key not in kept]
-    longest = max((speeds.seconds(corner) for corner in left), default=0.0)
+    longest = max((first_look(corner, every, kept) for corner in left), default=0.0)
     cells = [f"`{claim.id}`", str(len(every))]
     cells += [str(verdicts[one] or "") for one in VERDICTS]
     cells.append(f"{len(left)}, {longest:.0f} s" if longest else str(len(left) or ""))
@@ -284,17 +274,15 @@ def main() -> int:
     kept = {found.key: found for found in (msgspec.json.decode(line, type=Tried) for line in lines)}
     chosen = {n: c for n, c in imported().items() if given.k in n and not why_not_hunted(c)}
     every = {name: of(claim) for name, claim in chosen.items()}
-    speeds, broken, end = Speeds(), False, time.monotonic() + 60 * given.minutes
-    for corner in (corner for found in every.values() for corner in found if corner.key in kept):
-        speeds.learn(corner, kept[corner.key])
+    broken, end = False, time.monotonic() + 60 * given.minutes
     for corner in sorted((c for found in every.values() for c in found), key=lambda c: c.size):
         known = kept.get(corner.key)
         again = known is None or (known.verdict in VERDICTS[1:3] and known.limit < given.seconds)
-        dear = corner.size > MOST or speeds.seconds(corner) > given.seconds
+        slow = first_look(corner, every[corner.claim.id], kept) > given.seconds
+        dear = corner.size > MOST or slow
         if again and not dear and time.monotonic() < end:
             forget()  # what a theory keeps of one corner may be much
             kept[corner.key] = known = judged(corner, given.seed, given.seconds)
-            speeds.learn(corner, known)
             with given.kept.open("ab") as file:
                 file.write(msgspec.json.encode(known) + b"\n")
             if known.verdict != "SUPPORTED":
@@ -304,7 +292,7 @@ def main() -> int:
         page: Path = given.markdown
         text = page.read_text(encoding="utf-8") if page.exists() else ""
         rows = rows_in(text)
-        rows |= {f"`{n}`": row(imported()[n], found, kept, speeds) for n, found in every.items()}
+        rows |= {f"`{n}`": row(imported()[n], found, kept) for n, found in every.items()}
         page.write_text(document(rows.values()), encoding="utf-8")
     return int(broken)
 

@@ -12,7 +12,7 @@ with the stated error as its region; at the others neither the replicates nor a 
 a critical value, the rate of success is simulated at both edges of the stated error, rounded
 outwards to whole numbers. The interval is for the critical value. For an exact formula, the
 interval shows the error that would have been noticed. At the worst point the estimate is the
-largest share of the stated error. `--looks` limits the looks.
+largest share of the stated error.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ class Point:
         return self.found.verdict is Verdict.REFUTED, off / edge
 
 
-def row(check: Check, *, seed: int, points: int = POINTS, most: int = 99) -> str:
-    """Test a stated error at ``points`` points, with at most ``most`` looks.
+def row(check: Check, *, seed: int, points: int = POINTS) -> str:
+    """Test a stated error at ``points`` points.
 
     The row has check, stated error, regime, worst point, discrepancy there, verdict, core seconds.
     """
     start = time.process_time()
-    tried = [judged(check, cell, seed, most) for cell in drawn(check, seed, points)]
+    tried = [judged(check, cell, seed) for cell in drawn(check, seed, points)]
     verdicts = Counter(point.found.verdict for point in tried)
     worst = max(tried, key=lambda point: point.strain)
     error, found, ratio = worst.stated, worst.found, worst.found.scale == "ratio"
@@ -125,10 +125,10 @@ def _value(values: Values, rng: np.random.Generator) -> float | int | str | bool
     return math.exp(rng.uniform(math.log(low), math.log(high)))
 
 
-def judged(check: Check, cell: Cell, seed: int, most: int) -> Point:
+def judged(check: Check, cell: Cell, seed: int) -> Point:
     """Judge a point after each look until it is decided."""
     one = check.at(cell)
-    steps = one.steps(TIER)[:most]
+    steps = one.steps(TIER)
     level = one.rule.alpha_of_look(ALPHA, len(steps))
     stream, size = f"stated {registration(one, TIER)}", one.block_size(TIER)
     start = time.process_time()
@@ -146,9 +146,9 @@ def judged(check: Check, cell: Cell, seed: int, most: int) -> Point:
     return Point(cell, (stated.high - stated.low) / 2, look.decision.components[0])
 
 
-def row_of(name: str, *, seed: int, most: int) -> str:
+def row_of(name: str, *, seed: int) -> str:
     """Run the check of this name, in a worker."""
-    return row(next(c for c in checks() if c.name == name), seed=seed, most=most)
+    return row(next(c for c in checks() if c.name == name), seed=seed)
 
 
 def rows_in(text: str) -> dict[str, str]:

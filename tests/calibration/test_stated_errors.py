@@ -179,21 +179,12 @@ def test_a_critical_value_is_held_to_its_error_at_both_edges(rate: float) -> Non
     for predicted, verdict in ((100.0, "SUPPORTED"), (80.0, "REFUTED"), (120.0, "REFUTED")):
         check = coin(rate, "10%", rule=rule, predict=partial(constantly, predicted))
         [cell] = stated_errors.drawn(check, 1001, 1)
-        assert stated_errors.judged(check, cell, 1001, 99).found.verdict == verdict
+        assert stated_errors.judged(check, cell, 1001).found.verdict == verdict
 
 
 def test_what_is_exact_fails_where_the_interval_leaves_it_out() -> None:
     assert "holds" in row(coin(0.5, "exact"), 1)
     assert "FAILS" in row(coin(0.65, "exact"), 1)
-
-
-def test_the_page_keeps_rows_and_counts_failures() -> None:
-    page = stated_errors.document([row(coin(rate), 1) for rate in (0.5, 0.48)], 3)
-    assert list(stated_errors.rows_in(page)) == [
-        f"`of.coins` by `coin`, rate={rate}" for rate in (0.48, 0.5)
-    ]
-    assert "\n2 checks" in page
-    assert "failures: 0" in page
 
 
 def test_the_committed_page_is_about_todays_checks() -> None:

@@ -121,10 +121,6 @@ test_stopping.test_a_winner_is_shown_at_alpha_over_points_and_refuted_by_any_riv
     judge.rules.winner_share.WinnerShare._state: alpha / len(rivals) => alpha
 test_stopping.test_a_tie_has_no_winner
     judge.rules.winner_share.WinnerShare._state: > 0 => >= 0
-test_ladders.test_a_location_is_refuted_at_alpha_over_twice_the_ladders
-    judge.rules.base.Rule.joint: alpha / (edges * len(found)) => alpha
-    judge.rules.base.Rule.joint: (edges * len(found)) => edges
-    judge.rules.base.Rule.joint: (edges * len(found) => len(found
 test_ladders.test_the_levels_of_exponents_are_shared
     judge.rules.critical._exponent_bounds: level / len(ladders) => level
 test_stopping.test_an_exact_rule_looks_often_and_pays_nothing_for_it
