@@ -2,8 +2,7 @@
 
 Three steps: closed form and automatic differentiation, float64, on the same batch, of one replicate
 on a CPU and of 16 on CUDA, to use the device fully. Recall: the label of each of V values among V
-labels, a tile of scores at a time. It is compared with `(values @ memory.T) @ u.T` and its argmax,
-which give the same labels. It is also compared with the time of its two matrix products at the
+labels, a tile of scores at a time. It is compared with the time of its two matrix products at the
 measured peak: the rate at which a plain `torch.mm` fills a given matrix with the larger product.
 Training: a step of Adam with the closed-form gradient and with automatic differentiation. All times
 are the least of some runs, in turns, so that a slow minute of the machine affects all.
@@ -30,7 +29,6 @@ from simulation.factual.trained_transformer import Sizes
 from simulation.factual.transformer_gradient import EmbeddedFacts, Transformers, Weights
 from simulation.memory import linear
 
-Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 Work = Callable[[], object]
 
 Dims = tuple[int, int, int, int]
@@ -43,9 +41,8 @@ STEPS: Mapping[Dims, float] = {
 STEPS_ON_CUDA = 20.0
 TRAINING = 1.5
 """Factor by which a training step in closed form is faster on a CPU, at equally many models."""
-RECALLS = ((4096, 64), (8192, 512), (16384, 64))
-"""(vocab_size, dim); as many values as labels."""
 PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
+"""Numbers (vocab_size, dim); as many values as labels."""
 LANGUAGE_MODEL = (131072, 4096)
 SHARE_OF_PEAK, MOST_MILLISECONDS = 0.6, 60_000.0
 """Promises on CUDA: recall in float32 over the peak; recall at a language model's sizes."""
@@ -160,47 +157,19 @@ def differentiated(
     return [part.contiguous() for part in torch.autograd.grad(loss / labels.shape[1], leaves)]
 
 
-def tiled(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Labels (1, V) recalled as in the suite, in tiles."""
-    return decoding.predict(u, memory, values)
-
-
-def dense(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Labels (1, V) recalled by definition, from a (V, V) matrix of scores."""
-    return ((values[0] @ memory[0].T) @ u[0].T).argmax(1)[None]
-
-
-def _draw(vocab_size: int, dim: int, device: str, dtype: torch.dtype = torch.float64) -> Tensors:
-    generator = torch.Generator().manual_seed(0)
-    shapes = ((1, vocab_size, dim), (1, dim, dim), (1, vocab_size, dim))
-    u, memory, values = (
-        torch.randn(shape, generator=generator, dtype=dtype).to(device) for shape in shapes
-    )
-    return u, memory, values
-
-
-def recall(
-    device: str,
-    sizes: Sequence[tuple[int, int]] = RECALLS,
-    large: tuple[int, int] | None = None,
-) -> Iterator[Row]:
-    """Compare tiled with dense recall, and with matrix products in both precisions, at each size.
-
-    Raises:
-        AssertionError: tiled and dense recall differ.
-    """
-    for each in sizes:
-        tensors = _draw(*each, device)
-        assert torch.equal(tiled(*tensors), dense(*tensors)), f"tiled and dense differ at {each}"
-        ours, theirs = in_turns((partial(tiled, *tensors), partial(dense, *tensors)), device)
-        yield compared(f"recall, V, d = {each[0]}, {each[1]}", ours, "dense", theirs)
-    V, dim = large or PRODUCTS[torch.device(device).type]
-    for dtype in ("float64", "float32"):
-        u, memory, values = _draw(V, dim, device, getattr(torch, dtype))
-        scores = values.new_empty(V, V)
-        works = partial(tiled, u, memory, values), partial(torch.mm, values[0], u[0].T, out=scores)
-        ours, larger = in_turns(works, device)
-        least = SHARE_OF_PEAK if on_cuda(device) and dtype == "float32" else 0.0
+def recall(device: str, size: tuple[int, int] | None = None) -> Iterator[Row]:
+    """Compare recall with its matrix products, in both precisions."""
+    V, dim = size or PRODUCTS[torch.device(device).type]
+    for dtype in (torch.float64, torch.float32):
+        generator = torch.Generator().manual_seed(0)
+        u, memory, values = (
+            torch.randn((1, rows, dim), generator=generator, dtype=dtype).to(device)
+            for rows in (V, dim, V)
+        )
+        predict = partial(decoding.predict, u, memory, values)
+        product = partial(torch.mm, values[0], u[0].T, out=values.new_empty(V, V))
+        ours, larger = in_turns((predict, product), device)
+        least = SHARE_OF_PEAK if on_cuda(device) and dtype == torch.float32 else 0.0
         case = f"recall, V, d = {V}, {dim}: products, {dtype}"
         yield compared(case, ours, "torch.mm", larger * (1 + dim / V), least)
 
