@@ -3,10 +3,6 @@
 No record has it, because nothing so large was simulated. `tests.figures` writes it.
 """
 
-from dataclasses import dataclass
-
-from markupsafe import Markup
-
 from recall_claims import Cell
 from recall_claims.tiles import plane
 from recall_reports import templating
@@ -22,14 +18,6 @@ LEVELS = (10**5, 10**6)
 MODELS = {"GPT-2": 768, "XL": 1600}
 """Dimensions of models of this vocabulary that read 1,024 tokens."""
 TITLE = "How many samples N, and what decides"
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """The figure, in the form of the template for pictures."""
-
-    title: str
-    svg: Markup
 
 
 def decides(cell: Cell) -> str:
@@ -66,7 +54,7 @@ def picture() -> str:
         chart.add(Mark("text", INK, [xs[middle]], [ys[middle]], text=name, aside=(0.0, -12.0)))
     for name, dim in MODELS.items():
         chart.add(Mark("dots", INK, [dim], [1024], "o", name=name))
-    drawn = Drawn(TITLE, svg(chart, TITLE))
+    drawn = {"title": TITLE, "svg": svg(chart, TITLE)}
     return templating.page("picture.svg.j2", drawn=[drawn]) + "\n"
 
 

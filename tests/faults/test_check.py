@@ -197,37 +197,35 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
         ],
         ["tiny.two: cannot be judged: LedgerError: cannot read "],
     ),
-    "a number of blocks": (
-        ["suite/blocks/total = 4611686018427387904"],
-        ["the record: suite.blocks.total: 4611686018427387904 in the record, "],
-    ),
-    "a usual analysis": (
-        ["usual/tiny.one/components/0/estimate = 5.0"],
-        ["the record: usual.tiny.one.components.0.estimate: 5.0 in the record, 0.99"],
+    "fields of the run": (
+        [
+            "suite/blocks/total = 4611686018427387904",
+            "usual/tiny.one/components/0/estimate = 5.0",
+            r'suite/commit = "c0ffee\u001b[2J\n"',
+        ],
+        [
+            "the record: suite.blocks.total: 4611686018427387904 in the record, ",
+            "the record: usual.tiny.one.components.0.estimate: 5.0 in the record, 0.99",
+            r"the record: is of commit c0ffee\x1b[2J , and ",
+        ],
     ),
     "another seed": (["suite/seed = 5", "claims/*/seed = 5"], ["scale=1.0: seed changed"]),
     "another tier": (['suite/tier = "smoke"'], ["scale=1.0: registration changed"]),
     "another budget": (
         [
             "suite/error_budget/probability = 0.5",
-            f"{TINY}/per_claim = {0.5 * 0.1 / 26}",
+            f"{TINY}/share = 0.2",
+            f"{TINY}/per_claim = {0.5 * 0.2 / 26}",
             'papers/0/statements/0/text = "Another statement."',
         ],
         [
             "the record: has an error budget of 0.5, more than the usual 0.001",
+            "the record: suite.error_budget.papers.tiny.share: 0.2 in the record, 0.1 when",
             "the record: papers.0.statements.0.text: Another statement. in the record, A mean",
             "tiny.one: alpha:",
         ],
     ),
-    "another commit": (
-        [r'suite/commit = "c0ffee\u001b[2J\n"'],
-        [r"the record: is of commit c0ffee\x1b[2J , and "],
-    ),
     "no commit": (["suite/commit = null"], ["the record: is of commit None, and "]),
-    "another share": (
-        [f"{TINY}/share = 0.2", f"{TINY}/per_claim = {1e-3 * 0.2 / 26}"],
-        ["the record: suite.error_budget.papers.tiny.share: 0.2 in the record, 0.1 when"],
-    ),
     "a verdict": (
         [
             *(f'{ONE}/{part}verdict = "REFUTED"' for part in ("", "components/0/")),

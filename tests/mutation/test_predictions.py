@@ -6,7 +6,6 @@ exhaustive.
 """
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
-from tests.every_claim import FILES
 from tests.mutation.judge import Evidence, falsified
 from tests.mutation.mutants import Mutant, constants, exponents, powers
 
@@ -79,24 +77,7 @@ def test_right_theory_is_not_caught(evidence: Evidence) -> None:
         assert evidence.caught(claims, evidence.outcomes) is None
 
 
-FEWEST = {
-    "attention": 151,
-    "attention_mlp": 9,
-    "factual": 22,
-    "lower_bound": 17,
-    "memory": 27,
-    "spectral": 5,
-}
-"""Constants and exponents to falsify in each room; a new prediction adds to them."""
-
-
 def test_no_mutant_is_lost() -> None:
-    found = Counter(MUTANTS[name].module.split(".")[1] for name in NUMBERS)
-    assert {room: found[room] for room in FEWEST if found[room] < FEWEST[room]} == {}
-    assert len({*NUMBERS}) == len(NUMBERS) <= len(MUTANTS) - 594
-
-
-def test_no_claim_file_is_lost() -> None:
-    assert {name.split(".")[1] for name in FILES} >= FEWEST.keys()
-    assert all(name.startswith("claims.") for name in FILES)
-    assert not any("recall_claims" in name for name in FILES)
+    """A new prediction adds to the least numbers of constants and exponents, and of powers."""
+    assert len({*NUMBERS}) == len(NUMBERS) >= 231
+    assert len(MUTANTS) - len(NUMBERS) >= 594
