@@ -153,7 +153,7 @@ def at(claim: Claim, point: Cell) -> Claim:
     return replace(one, cells={TIER: one.rule.completed(one.cells[TIER], one.predict)})
 
 
-def judged(corner: Corner, seed: int, seconds: float) -> Tried:
+def judged(corner: Corner, seconds: float) -> Tried:
     """Judge a corner until it is decided or the time is up."""
     start = time.process_time()
 
@@ -163,7 +163,7 @@ def judged(corner: Corner, seed: int, seconds: float) -> Tried:
 
     try:
         with within(seconds):
-            look = _last_look(corner, seed, start + seconds / 2)
+            look = _last_look(corner, start + seconds / 2)
     except OutOfReach:
         return ended("OUT OF REACH", f"more than {seconds:.0f} s")
     except MemoryError:
@@ -178,7 +178,7 @@ def judged(corner: Corner, seed: int, seconds: float) -> Tried:
     return ended(str(look.decision.verdict), found, strain(part), replicates)
 
 
-def _last_look(corner: Corner, seed: int, end: float) -> Look[Decision]:
+def _last_look(corner: Corner, end: float) -> Look[Decision]:
     """Return the look that decides, or the last look that begins within the processor time."""
     one = at(corner.claim, corner.point)
     room = max(1.0, AT_ONCE / max(corner.size, 1.0))
@@ -188,7 +188,7 @@ def _last_look(corner: Corner, seed: int, end: float) -> Look[Decision]:
 
     def drawn(cell: Cell, blocks: Iterable[int]) -> list[Observations]:
         stream = f"corner {corner.point.id}"
-        tasks = (task(corner.claim, cell, n, seed, "cpu", stream, block) for n in blocks)
+        tasks = (task(corner.claim, cell, n, 0, "cpu", stream, block) for n in blocks)
         return [simulate(each).observations for each in tasks]
 
     loop = looks(one.cells[TIER], steps, lambda seen, before: decide(one, seen, level, before))
@@ -261,11 +261,10 @@ def main() -> int:
         description=str(__doc__).partition("\n")[0],
     )
     parser.add_argument("-k", default="", metavar="TEXT", help="only claims whose id holds it")
-    parser.add_argument("--seed", type=int, default=0, help="of the evidence")
     parser.add_argument("--seconds", type=float, default=20.0, help="of processor time a corner")
     parser.add_argument("--kept", type=Path, default=KEPT, help="what was found so far")
-    parser.add_argument("--markdown", type=Path, help="the table; rows of other claims are kept")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after these")
+    parser.add_argument("--markdown", type=Path, help="the table; rows of other claims are kept")
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_DATA, (ROOM, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     one_thread()
@@ -282,7 +281,7 @@ def main() -> int:
         dear = corner.size > MOST or slow
         if again and not dear and time.monotonic() < end:
             forget()  # what a theory keeps of one corner may be much
-            kept[corner.key] = known = judged(corner, given.seed, given.seconds)
+            kept[corner.key] = known = judged(corner, given.seconds)
             with given.kept.open("ab") as file:
                 file.write(msgspec.json.encode(known) + b"\n")
             if known.verdict != "SUPPORTED":

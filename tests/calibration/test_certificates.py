@@ -82,21 +82,16 @@ def test_nothing_misses_in_a_world_that_cannot_reach_so_far() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "words"),
-    [({"refutes": 1e-5}, "errs"), ({"supports": 1e-5}, "errs"), ({"alpha": 1e-2}, "together")],
+    [
+        ({"refutes": 1e-5}, "errs"),
+        ({"supports": 1e-5}, "errs"),
+        ({"alpha": 1e-2, "refutes": 2e-3}, "together"),
+    ],
 )
 def test_a_broken_promise_is_told(changes: dict[str, float], words: str) -> None:
-    sound = Certificate(
-        registration="0",
-        alpha=4e-6,
-        refutes=4e-6,
-        supports=4e-6,
-        worlds=3,
-        least=1e-6,
-        stress=1e-5,
-    )
+    levels = dict.fromkeys(("alpha", "refutes", "supports"), 4e-6)
+    sound = Certificate(registration="0", **levels, worlds=3, least=1e-6, stress=1e-5)
     assert broken({"A.claim": sound}, 1e-3) == []
-    if words == "together":
-        changes = {"alpha": 1e-2, "refutes": 2e-3}
     [problem] = broken({"A.claim": replace(sound, **changes)}, 1e-3)
     assert words in problem
 

@@ -93,7 +93,7 @@ def test_rungs_inside_an_edge_support_a_critical_value() -> None:
     point = rc.Cell(dim=10)
     assert [cell["samples"] for cell in corners.at(steps, point).cells[TIER]] == [18, 22]
     [first, _] = corners.of(steps)
-    assert corners.judged(first, 0, 5.0).verdict == "SUPPORTED"
+    assert corners.judged(first, 5.0).verdict == "SUPPORTED"
 
 
 def test_what_takes_too_long_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,10 +102,10 @@ def test_what_takes_too_long_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) ->
             pass
 
     [first, _] = corners.of(steps)
-    found = corners.judged(replace(first, claim=replace(steps, predict=never)), 0, 0.2)
+    found = corners.judged(replace(first, claim=replace(steps, predict=never)), 0.2)
     assert (found.verdict, found.found) == ("OUT OF REACH", "more than 0 s")
     monkeypatch.setattr(corners, "simulate", lambda _: never(rc.Cell(dim=1)))
-    assert corners.judged(first, 0, 0.2).verdict == "OUT OF REACH"
+    assert corners.judged(first, 0.2).verdict == "OUT OF REACH"
 
 
 def test_the_committed_page_has_a_row_for_every_claim_that_has_corners() -> None:

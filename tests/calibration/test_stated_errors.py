@@ -104,16 +104,15 @@ def test_a_rule_without_region_needs_a_single_stated_error() -> None:
             half(predict=rc.on(law), rule=rule)
 
 
-def times(factor: float, check: Check, cell: rc.Cell) -> float:
-    return factor * float(check.predict(cell))
-
-
 @pytest.mark.parametrize("check", [CHEAP, SHARE], ids=lambda check: check.entry.name)
 def test_right_formula_holds_and_a_wrong_one_fails(check: Check) -> None:
     assert "holds" in row(check)
     for factor in (0.85, 1.15):
-        wrong = replace(check.claim, predict=partial(times, factor, check))
-        assert "FAILS" in row(replace(check, claim=wrong))
+
+        def predict(cell: rc.Cell, by: float = factor) -> float:
+            return by * float(check.predict(cell))
+
+        assert "FAILS" in row(replace(check, claim=replace(check.claim, predict=predict)))
 
 
 def test_points_are_the_same_again_lie_in_the_regime_and_differ_by_seed_and_statement() -> None:
@@ -169,15 +168,11 @@ def coin(rate: float, error: float | str = 0.1, **changes: Any) -> Check:
     return Check(entry, replace(coins, regime=domain, **changes), f", rate={rate}")
 
 
-def constantly(value: float, cell: rc.Cell) -> float:
-    return value
-
-
 @pytest.mark.parametrize("rate", [0.9, 0.1])
 def test_a_critical_value_is_held_to_its_error_at_both_edges(rate: float) -> None:
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), rising=rate > 0.5)
     for predicted, verdict in ((100.0, "SUPPORTED"), (80.0, "REFUTED"), (120.0, "REFUTED")):
-        check = coin(rate, "10%", rule=rule, predict=partial(constantly, predicted))
+        check = coin(rate, "10%", rule=rule, predict=lambda _, critical=predicted: critical)
         [cell] = stated_errors.drawn(check, 1001, 1)
         assert stated_errors.judged(check, cell, 1001).found.verdict == verdict
 
