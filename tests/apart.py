@@ -11,9 +11,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -21,6 +21,8 @@ LOADED = (
     *("torch", "scipy.optimize", "scipy.special", "scipy.stats", "msgspec", "pytest"),
     *("rich.console", "rich.progress", "jinja2", "latex2mathml.converter"),
 )
+SECONDS = 300.0
+"""Time after which a pytest in another process is killed."""
 _START = multiprocessing.get_context("forkserver")
 _START.set_forkserver_preload(list(LOADED))
 
@@ -34,8 +36,7 @@ def _bytecode() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="bytecode-")
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """Outcome of a run: its exit status and output."""
 
     status: int
@@ -51,7 +52,6 @@ def run(folder: Path, *command: str, environment: Mapping[str, str] | None = Non
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        check=False,
     )
     return Result(done.returncode, done.stdout + done.stderr)
 
@@ -81,26 +81,18 @@ def saved(folder: Path, files: Mapping[str, str]) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-def run_pytest(
-    folder: Path, arguments: Sequence[str], environment: Mapping[str, str], seconds: float = 300
-) -> Result:
-    """Run `python -m pytest` in a folder.
-
-    Args:
-        folder: working directory of the new process.
-        arguments: arguments of pytest.
-        environment: all variables of the new process, including PYTHONPATH.
-        seconds: time after which the process is killed.
+def run_pytest(folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Result:
+    """Run `python -m pytest` in a folder; the environment is complete, PYTHONPATH included.
 
     Raises:
-        TimeoutError: the process was killed; the message ends with its output.
+        TimeoutError: the process was killed after SECONDS; the message is its output.
     """
     with tempfile.TemporaryDirectory() as scratch:
         printed = Path(scratch) / "printed"
         given = (str(folder), list(arguments), dict(environment), str(printed), _bytecode().name)
         process = _START.Process(target=_pytest, args=given)
         process.start()
-        process.join(seconds)
+        process.join(SECONDS)
         if process.is_alive():
             process.kill()
             process.join()

@@ -128,20 +128,18 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def columns(path: Path) -> list[tuple[str, str]]:
-    """All pairs of a table of a database and one of its columns."""
-    with closing(sqlite3.connect(path)) as database:
-        return database.execute(
-            "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
-            "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' ORDER BY 1, 2"
-        ).fetchall()
+COLUMNS = (
+    "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
+    "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' ORDER BY 1, 2"
+)
+"""All pairs of a table of a database and one of its columns."""
 
 
 def edited(path: Path, place: int, value: object) -> None:
     """Change a column of some rows, as far as the table's types allow."""
-    found = columns(path)
-    table, column = found[place % len(found)]
     with closing(sqlite3.connect(path)) as database, database, suppress(sqlite3.Error):
+        found = database.execute(COLUMNS).fetchall()
+        table, column = found[place % len(found)]
         database.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (value,))
 
 
