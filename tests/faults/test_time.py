@@ -8,9 +8,7 @@ vary.
 import cProfile
 import gc
 import itertools
-import os
 import re
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -23,6 +21,7 @@ import pytest
 from recall_claims.evidence.run import Settings
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.session import ClaimSession
+from tests.apart import run
 from tests.faults.conftest import HEAD, WAYS, Suite, environment, written
 
 REPORT = "reports/latest/report.json"
@@ -80,30 +79,12 @@ def test_a_clock_that_jumps_back_gives_sensible_times(
     assert abs(datetime.fromisoformat(report["started"]) - begun) < timedelta(minutes=5)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
 def test_line_is_seen_on_a_terminal(suite: Suite) -> None:
-    import pty
-
     suite.write("one", "two", pause=0.02)
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        suite.command("--executor", "serial"),
-        cwd=suite.folder,
-        env=environment(TERM="xterm"),
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-    ) as process:
-        os.close(theirs)
-        printed = b""
-        try:
-            while part := os.read(ours, 65536):
-                printed += part
-        except OSError:  # how Linux says that the other end is closed
-            pass
-        os.close(ours)
-    text = printed.decode()
-    assert process.returncode == 0, text
+    terminal = (sys.executable, "-c", "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)")
+    command = (*terminal, *suite.command("--executor", "serial"))
+    status, text = run(suite.folder, *command, environment=environment(TERM="xterm"))
+    assert status == 0, text
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     assert re.search(r"0 of 2 claims decided, none fails.* tiny.one, round ", shown)
     assert re.search(r"1 of 2 claims decided, none fails.* tiny.two, round ", shown)
