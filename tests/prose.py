@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from markdown_it import MarkdownIt
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".github", "claims", "reports", "simulation", "tests", "theory")
 MADE = (
@@ -49,13 +51,12 @@ BANNED = {
 _BANNED = [(re.compile(rf"\b(?:{word})\b", re.I), instead) for word, instead in BANNED.items()]
 _NOMINAL = re.compile(r"(What|Those|Who)\b[^?]*[.!]$")
 
-_LEFT_OUT = re.compile(r"<!--.*?-->|^```.*?^```|^---\n.*?^---\n|^\$\$.*?\$\$", re.S | re.M)
+_READER = MarkdownIt().enable("table")
+_LEFT_OUT = re.compile(r"<!--.*?-->|\A---\n.*?^---\n|^\$\$.*?\$\$", re.S | re.M)
 _ONE_WORD = re.compile(r"`[^`]*`|\$[^$]+\$")
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|\*[A-Z][^*]{20,}\*")
 _LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
-_DEFINED = re.compile(r"^\[[^\]]+\]: .*$", re.M)
 _SENTENCE = re.compile(r"(?<=[.!?])[)\"”*]* +(?=[(\"“*]*[A-Z0-9`X])")
-_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.|>|#+)\s+")
 
 
 def pages() -> list[Path]:
@@ -67,19 +68,9 @@ def pages() -> list[Path]:
 
 def blocks(text: str) -> Iterator[str]:
     """Yield each heading, paragraph, list item and table cell as one line."""
-    text = _DEFINED.sub("", _LEFT_OUT.sub("\n\n", text))
-    found: list[str] = []
-    for line in [*text.splitlines(), ""]:
-        begins = _ITEM.match(line)
-        if found and (begins or not line.strip() or line.startswith("|")):
-            yield " ".join(found)
-            found = []
-        if line.startswith("|"):
-            yield from (cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("| ")))
-        elif begins and begins[0].strip().startswith("#"):
-            yield line[begins.end() :].strip()
-        elif line.strip():
-            found.append(line[begins.end() if begins else 0 :].strip())
+    for token in _READER.parse(_LEFT_OUT.sub("\n\n", text)):
+        if token.type == "inline":
+            yield " ".join(token.content.split())
 
 
 def faults(text: str) -> list[str]:
