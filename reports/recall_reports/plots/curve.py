@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
 
 from recall_reports import phrases
@@ -22,11 +21,10 @@ from recall_reports.plots.series import (
     strands,
     value,
 )
-from recall_reports.record import CellRow, ClaimRow
+from recall_reports.record import ClaimRow
 from recall_reports.record.values import Plot
 
 ALLOWED = "critical dash1"
-Heights = list[tuple[CellRow, float]]  # cells, each with its height in the plot
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
@@ -38,17 +36,19 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     heights = [] if claim.rule.locates else [number for _, number in predicted(cells)]
     heights += [y for line in plot.line if not line.control for y in line.ys]
     heights += [observed(cell) for cell in cells]
-    wrong = _controls(chart, claim, groups, plot, heights)
+    wrong, controls = _controls(chart, claim, groups, plot, heights)
     for group in groups:
         points(chart, group, [value(cell, x) for cell in group.cells], group.cells, direct=True)
     scale_axis(chart.x, [value(cell, x) for cell in cells], log="x" in plot.log, at_values=True)
-    heights += near(heights, [*wrong.values, *bounds(cells)])
+    heights += near(heights, [*wrong, *bounds(cells)])
     scale_axis(chart.y, heights, log="y" in plot.log)
-    _limits(chart, heights)
+    low, high = min(heights, default=0.0), max(heights, default=1.0)
+    margin = 1.05 * math.exp(0.06 * (math.log(high) - math.log(low))) if chart.y.log else 0.0
+    chart.y.ends = (low / margin, high * margin) if margin else padded(low, high, 0.08)
     chart.x.label = plot.x_label or phrases.axis(x, claim.symbols)
     chart.y.label = plot.y_label
     points_are = "Points: means of the simulation, with their intervals."
-    return " ".join(filter(None, (points_are, lines, str(wrong))))
+    return " ".join(filter(None, (points_are, lines, controls)))
 
 
 def _lines(chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot) -> str:
@@ -80,25 +80,22 @@ def _lines(chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot) 
 
 
 def _critical_values(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x: str) -> str:
-    found = [
-        (group, {c.critical for c in group.cells if c.critical is not None}) for group in groups
-    ]
-    for group, values in found:
+    for group in groups:
+        values = {cell.critical for cell in group.cells if cell.critical is not None}
         chart.add(Mark("upright", group.colour, sorted(values), style="critical"))
-    known = any(values for _, values in found)
-    lines = "Vertical lines: predicted critical values." if known else ""
-    shaded = [_brackets(chart, claim, group, x) for group in groups]
-    lines += " Shaded: where each crossing is shown to be." if any(shaded) else ""
-    allowed = any(mark.style == ALLOWED for mark in chart.marks)
-    return lines + " Dotted: the ends of the region." * allowed
+    for group in groups:
+        _brackets(chart, claim, group, x)
+    drawn = {mark.style or mark.kind for mark in chart.marks if mark.xs}
+    words = {
+        "critical": "Vertical lines: predicted critical values.",
+        "band": "Shaded: where each crossing is shown to be.",
+        ALLOWED: "Dotted: the ends of the region.",
+    }
+    return " ".join(text for style, text in words.items() if style in drawn)
 
 
-def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> int:
-    """Shade the brackets of a series' crossings, up to its last point if an end is open.
-
-    Returns the number of shaded brackets.
-    """
-    drawn = 0
+def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> None:
+    """Shade the brackets of a series' crossings, up to its last point if an end is open."""
     for component in claim.components if claim.rule.scale == "ratio" else []:
         about = component.params.items()
         cells = [c for c in group.cells if about and about <= c.params.items()]
@@ -111,12 +108,10 @@ def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> int:
         right = max(xs) if high is None else high * unit
         if left < right:
             chart.add(Mark("band", group.colour, [left, right]))
-            drawn += 1
         ends = component.region.ends
         if ends[0] > 1 or ends[1] < 1:  # the law itself is outside
             xs = [end * unit for end in ends if 0 < end < math.inf]
             chart.add(Mark("upright", group.colour, xs, style=ALLOWED))
-    return drawn
 
 
 def _slope(chart: Chart, group: Series, x: str, exponent: float) -> None:
@@ -129,80 +124,47 @@ def _slope(chart: Chart, group: Series, x: str, exponent: float) -> None:
         chart.add(Mark("line", group.colour, xs, ys))
 
 
-@dataclass
-class Wrong:
-    """Wrong theories to draw for one series, and names of wrong theories beyond its axis."""
-
-    where: str
-    values: list[float] = field(default_factory=list)
-    beyond: list[str] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        parts = [f"Grey: wrong theories{self.where}."] * bool(self.values)
-        return " ".join(parts + [f"Beyond the axis: {', '.join(self.beyond)}."] * bool(self.beyond))
-
-
 def _controls(
-    chart: Chart,
-    claim: ClaimRow,
-    groups: Sequence[Series],
-    plot: Plot,
-    heights: Sequence[float],
-) -> Wrong:
+    chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot, heights: list[float]
+) -> tuple[list[float], str]:
     """Draw planted wrong theories in grey, each for the series where it differs most.
 
-    Controls that predict critical values have no curve.
+    Returns their values, and what the caption says about them. Controls that predict critical
+    values have no curve.
     """
     names = [] if claim.rule.locates else [control.id for control in claim.controls]
 
     def departure(group: Series) -> tuple[bool, float]:
-        wrong = [one for name in names for one in predicted(group.cells, name)]
-        drawn = any(lines_of(plot, group, name) for name in names)
-        return drawn, _departure(wrong, log="y" in plot.log)
+        """Return the largest gap between a control and the theory, relative on a log axis."""
+        gaps = [0.0]
+        for cell, wrong in (one for name in names for one in predicted(group.cells, name)):
+            if isinstance(cell.predicted, float):
+                scale = abs(wrong) + abs(cell.predicted) if "y" in plot.log else 1.0
+                gaps.append(abs(wrong - cell.predicted) / (scale or 1.0))
+        return any(lines_of(plot, group, name) for name in names), max(gaps)
 
     group = max(groups, key=departure)
-    found = Wrong(f", for {group.label}" if len(groups) > 1 else "")
+    values: list[float] = []
+    beyond = []
     for index, name in enumerate(names):
         label, style = f"{WRONG}{name}", DASHES[index % len(DASHES)]
         marks = [
             Mark("line", MUTED, line.xs, line.ys, style, label=label, name=label)
             for line in lines_of(plot, group, name)
         ]
-        wrong = [] if marks else _under(group.cells, name)
-        if wrong:
-            xs, ys = [value(cell, plot.x or "") for cell, _ in wrong], [y for _, y in wrong]
+        dots = [] if marks else predicted(group.cells, name)
+        if any(wrong != cell.predicted for cell, wrong in dots):
+            xs, ys = [value(cell, plot.x or "") for cell, _ in dots], [y for _, y in dots]
             marker = WRONG_MARKERS[index % len(WRONG_MARKERS)]
             marks = [Mark("dots", MUTED, xs, ys, marker, size=4.5, label=label)]
-        values = [y for mark in marks for y in mark.ys]
-        if near([*heights], values):
+        drawn = [y for mark in marks for y in mark.ys]
+        if near(heights, drawn):
             for mark in marks:
                 chart.add(mark)
-            found.values += values
-        elif values:
-            found.beyond.append(name)
-    return found
-
-
-def _under(cells: Sequence[CellRow], control: str) -> Heights:
-    """Return cells with a control's prediction; none if it equals the theory's in all cells."""
-    found = predicted(cells, control)
-    return found if any(wrong != cell.predicted for cell, wrong in found) else []
-
-
-def _departure(heights: Heights, *, log: bool) -> float:
-    """Return the largest gap between a control and the theory; relative on a log axis."""
-    found = [0.0]
-    for cell, wrong in heights:
-        if isinstance(cell.predicted, float):
-            scale = abs(wrong) + abs(cell.predicted) if log else 1.0
-            found.append(abs(wrong - cell.predicted) / (scale or 1.0))
-    return max(found)
-
-
-def _limits(chart: Chart, values: Sequence[float]) -> None:
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    if chart.y.log:
-        margin = 1.05 * math.exp(0.06 * (math.log(high) - math.log(low)))
-        chart.y.ends = low / margin, high * margin
-    else:
-        chart.y.ends = padded(low, high, 0.08)
+            values += drawn
+        elif drawn:
+            beyond.append(name)
+    where = f", for {group.label}" if len(groups) > 1 else ""
+    told = [f"Grey: wrong theories{where}."] * bool(values)
+    told += [f"Beyond the axis: {', '.join(beyond)}."] * bool(beyond)
+    return values, " ".join(told)
