@@ -27,6 +27,8 @@ def message(claim: ClaimRow, share: float, budget: float, since: str = "") -> st
         since: edits since the claim came out as expected; empty if unknown.
     """
     why = f": {claim.explanation}" if claim.explanation else ""
+    either = "the theory is wrong, or the simulation is" * (claim.verdict == "REFUTED")
+    suspect = "; ".join(filter(None, (either, since)))
     lines = {
         "theorem": _theorem(claim),
         "data": _data(claim),
@@ -35,7 +37,7 @@ def message(claim: ClaimRow, share: float, budget: float, since: str = "") -> st
         "notices": f"{phrases.resolution(claim)}.",
         "error": _error(claim, share, budget),
         "controls": _controls(claim),
-        "suspect": _suspect(claim, since),
+        "suspect": f"{suspect}." if suspect else "",
         "replay": claim.replay,
     }
     body = [f"  {name:<9} {text}" for name, text in lines.items() if text]
@@ -147,13 +149,6 @@ def _error(claim: ClaimRow, share: float, budget: float) -> str:
     )
     notes = [spent, phrases.certificate(claim), phrases.draws(claim)]
     return f"{'; '.join(filter(None, notes))}."
-
-
-def _suspect(claim: ClaimRow, since: str) -> str:
-    """Say what may be wrong, theory or simulation, and what was edited."""
-    either = "the theory is wrong, or the simulation is" * (claim.verdict == "REFUTED")
-    told = "; ".join(filter(None, (either, since)))
-    return f"{told}." if told else ""
 
 
 def _controls(claim: ClaimRow) -> str:

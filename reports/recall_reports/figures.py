@@ -50,7 +50,8 @@ def finding(found: ComponentRow | ControlRow | None) -> str:
     if low and high:
         decimals = _decimals(found.region) if found.region else 0
         estimate = near_one(found) or _rounded(found.estimate, decimals)
-        return f"{f'{estimate}, ' if estimate else ''}within {allowed(found)}*"
+        allowed = region(found).strip("[]").replace(", ", " to ")
+        return f"{f'{estimate}, ' if estimate else ''}within {allowed}*"
     if found.estimate is not None and ends and (one := near_one(found)):
         inner = [
             f"1 {_signed(end - 1)}" if end is not None else None for end in (ends.low, ends.high)
@@ -98,12 +99,6 @@ def near_one(found: ComponentRow | ControlRow) -> str:
     if region is None or estimate is None or not _about_one(region) or abs(estimate - 1) > 0.1:
         return ""
     return f"1 {_signed(estimate - 1)}"
-
-
-def allowed(found: ComponentRow | ControlRow) -> str:
-    """Write the region as `0.88 to 1.13`, or `1 ± 1e-6`."""
-    text = region(found)
-    return text.strip("[]").replace(", ", " to ")
 
 
 def _about_one(region: Range) -> bool:

@@ -31,7 +31,7 @@ def headline(record: Record) -> str:
     if record.suite.ahead or not passed:
         return summary.sentence(record)
     if any(claim.outcome == "failed" for claim in claims):
-        return summary._outcome(claims)
+        return summary.outcome(claims)
     decided = "the one claim decided" if len(passed) == 1 else f"all {len(passed)} claims decided"
     text = f"Simulation agrees with theory in {decided}"
     states = summary.count(exploratory)

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recall_reports import figures
@@ -164,9 +164,7 @@ def component_names(claim: ClaimRow) -> list[str]:
 
     Names of cells have the parameters in which cells differ, names of exponents their parameter.
     """
-    settings = [component.params for component in claim.components]
-    keys = {key for params in settings for key in params}
-    differ = {key for key in keys if len({params.get(key) for params in settings}) > 1}
+    differ = {*_differing(claim)}
     names = []
     for component in claim.components:
         params = component.params
@@ -181,12 +179,21 @@ def varying(claim: ClaimRow) -> list[str]:
 
     The list is empty for exponents, and if only one parameter differs: it names the components.
     """
+    found = _differing(claim)
+    return found if len(found) > 1 and claim.rule.scale != "exponent" else []
+
+
+def _differing(claim: ClaimRow) -> list[str]:
     settings = [component.params for component in claim.components]
     keys = dict.fromkeys(key for params in settings for key in params)
-    found = [name for name in claim.symbols if name in keys]
-    found += [name for name in keys if name not in claim.symbols]
-    found = [name for name in found if len({params.get(name) for params in settings}) > 1]
-    return found if len(found) > 1 and claim.rule.scale != "exponent" else []
+    names = _in_order(keys, claim.symbols)
+    return [name for name in names if len({params.get(name) for params in settings}) > 1]
+
+
+def _in_order(names: Iterable[str], symbols: Mapping[str, str]) -> list[str]:
+    """Sort names of parameters as the paper does, others last."""
+    order = list(symbols)
+    return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def component_name(claim: ClaimRow, component: ComponentRow, params: Parameters) -> str:
@@ -301,8 +308,7 @@ def not_shown(claim: ClaimRow, tier: str = "") -> str:
 
 def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:
     """Write parameters with the paper's letters, in its order, such as `V = 1024, L = 32`."""
-    names = [name for name in symbols if name in params]
-    names += [name for name in params if name not in symbols]
+    names = _in_order(params, symbols)
     return ", ".join(f"{symbol(name, symbols)} = {setting(params[name])}" for name in names)
 
 

@@ -13,20 +13,7 @@ from recall_reports.record.values import Scale
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 WORST_FIRST = ("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED", phrases.AS_EXPECTED, "NOT RUN")
-SHARPEST: tuple[Scale, ...] = (
-    *("ratio", "exponent", "probability", "share"),
-    *("difference", "error"),
-)
-ORDER = (
-    "SUPPORTED",
-    "REFUTED",
-    "SURVIVES",
-    "BREAKS",
-    "INCONCLUSIVE",
-    "NOT RUN",
-    "ERROR",
-    phrases.AS_EXPECTED,
-)
+SHARPEST: list[Scale] = ["ratio", "exponent", "probability", "share", "difference", "error"]
 OUTCOMES = {
     "SUPPORTED": ("holds", "hold"),
     phrases.AS_EXPECTED: ("was expected to be false, and is", "were expected to be false, and are"),
@@ -38,6 +25,7 @@ OUTCOMES = {
     "ERROR": ("stopped with an error", "stopped with an error"),
 }
 """Phrases for one claim in a state, and for several claims."""
+ORDER = (*(state for state in OUTCOMES if state != phrases.AS_EXPECTED), phrases.AS_EXPECTED)
 
 
 @dataclass(frozen=True)
@@ -80,7 +68,7 @@ def sentence(record: Record) -> str:
     claims, exploratory = split(record)
     done, ahead = len(record.claims), record.suite.ahead
     sentences = [early(done, done + ahead)] if ahead else []
-    sentences += [_outcome(claims)] if claims or not exploratory else []
+    sentences += [outcome(claims)] if claims or not exploratory else []
     if exploratory:
         sentences.append(f"Beyond the theorems: {list_states(exploratory)}.")
     return " ".join(sentences)
@@ -114,8 +102,8 @@ def telling(claims: Sequence[ClaimRow]) -> ClaimRow | None:
 
 def split(record: Record) -> tuple[list[ClaimRow], list[ClaimRow]]:
     """Separate claims on theorems from exploratory claims, which never fail a run."""
-    claims = [claim for claim in record.claims if not claim.exploratory]
-    return claims, [claim for claim in record.claims if claim.exploratory]
+    found = grouped(record.claims, lambda claim: claim.exploratory)
+    return found.get(False, []), found.get(True, [])
 
 
 def assumptions(claims: Iterable[ClaimRow]) -> dict[str, dict[str, dict[str, list[ClaimRow]]]]:
@@ -148,21 +136,14 @@ def strip(record: Record) -> list[tuple[PaperRow, list[list[ClaimRow]]]]:
     """
     kinds = [*phrases.PROVENANCE, "pilot"]
 
-    def rank(claim: ClaimRow) -> tuple[int, int]:
+    def rank(claim: ClaimRow) -> tuple[bool, int, int]:
         kind = "pilot" if claim.from_pilot else claim.source.provenance
-        return kinds.index(kind), ORDER.index(phrases.state(claim))
+        return claim.exploratory, kinds.index(kind), ORDER.index(phrases.state(claim))
 
     papers = {paper.key: paper for paper in record.papers}
     found = grouped(record.claims, lambda claim: claim.source.paper)
     return [
-        (
-            papers[key],
-            [
-                sorted((c for c in members if c.exploratory is exploratory), key=rank)
-                for exploratory in (False, True)
-                if any(c.exploratory is exploratory for c in members)
-            ],
-        )
+        (papers[key], list(grouped(sorted(members, key=rank), lambda c: c.exploratory).values()))
         for key, members in found.items()
     ]
 
@@ -199,11 +180,6 @@ def erring(record: Record) -> float:
     return math.fsum(claim.draws * shares[claim.source.paper].per_claim for claim in record.claims)
 
 
-def reused(record: Record) -> list[ClaimRow]:
-    """List the claims whose evidence is at least partly older than the run."""
-    return [claim for claim in record.claims if claim.blocks.reused]
-
-
 def tried(claims: Iterable[ClaimRow]) -> list[ClaimRow]:
     """List the claims that were run. Tables leave out other claims, which `attention` lists with
     reasons."""
@@ -216,7 +192,7 @@ def early(done: int, total: int) -> str:
     return f"INTERRUPTED, {done} of {claims} done; the same command continues from the ledger."
 
 
-def _outcome(claims: Sequence[ClaimRow]) -> str:
+def outcome(claims: Sequence[ClaimRow]) -> str:
     if not claims:
         return "No claim was selected."
     tally = list_states(claims)

@@ -1,12 +1,11 @@
 """Write every form of a report into one directory."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from recall_reports import html, markdown
 from recall_reports.analyses import Analyses
-from recall_reports.record import Record, UsualRow, files
+from recall_reports.record import Record, files
 from recall_reports.record.files import ReportError
 
 Paths = dict[str, Path]
@@ -31,7 +30,9 @@ def write(record: Record, directory: Path, written: Paths | None = None) -> Path
     written = {} if written is None else written
     record = files.validated(record)
     with suppress(Exception):  # the evidence comes first; the page reports the error
-        record.usual = _analysed(record)
+        from recall_reports import usual  # slower to import than a page is to make
+
+        record.usual = usual.analysed(record)
     written["json"] = files.dump(record, directory / "report.json")
     return render(record, directory, written)
 
@@ -46,14 +47,10 @@ def render(record: Record, directory: Path, written: Paths | None = None) -> Pat
     written = {} if written is None else written
     problems = []
     analyses = Analyses(record.claims, record.usual)
-    forms: dict[str, Callable[[Record, Analyses], str]] = {
-        "report.html": html.render,
-        "report.md": markdown.render,
-    }
-    for name, form in forms.items():
-        path = directory / name
+    for kind, form in (("html", html.render), ("md", markdown.render)):
+        path = directory / f"report.{kind}"
         try:
-            written[path.suffix[1:]] = files.replace(path, form(record, analyses).encode())
+            written[kind] = files.replace(path, form(record, analyses).encode())
         except ReportError as error:
             problems.append(str(error))
         except Exception as error:  # other forms are still written
@@ -61,9 +58,3 @@ def render(record: Record, directory: Path, written: Paths | None = None) -> Pat
     if problems:
         raise ReportError("; ".join(problems))
     return written
-
-
-def _analysed(record: Record) -> dict[str, UsualRow]:
-    from recall_reports import usual  # slower to import than a page is to make
-
-    return usual.analysed(record)

@@ -11,7 +11,7 @@ from recall_reports import html, phrases, plots
 from recall_reports.analyses import Analyses
 from recall_reports.figures import finding as figure_of
 from recall_reports.plots import collapse, curve, figure, phase_map
-from recall_reports.plots.bars import Sharpness, sharpness
+from recall_reports.plots.bars import sharpness
 from recall_reports.plots.chart import COLOURS, Chart, Mark
 from recall_reports.record import ClaimRow, Record
 from tests import every_claim, figures
@@ -66,9 +66,9 @@ def test_letters_of_a_papers_file_are_those_of_its_claims_formulas() -> None:
 def test_all_claims_stand_on_one_axis() -> None:
     claim = sample.trigger_signal()
     claim.components[0].estimate, claim.resolution = 1.01, 0.1
-    assert sharpness(claim) == Sharpness(off=50.0, noticed=75.0)
+    assert sharpness(claim) == (50.0, 75.0)
     claim.components[0].estimate, claim.resolution = 40.0, None
-    assert sharpness(claim) == Sharpness(off=100.0, noticed=None)
+    assert sharpness(claim) == (100.0, None)
 
 
 def test_an_interval_narrower_than_its_digits_is_a_figure(baseline: Record) -> None:

@@ -41,30 +41,15 @@ class Bar:
     usual: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
-class Sharpness:
-    """Places on an axis, in percent: of an estimate's error, and of the least noticeable error.
+def sharpness(claim: ClaimRow) -> tuple[float | None, ...]:
+    """Place an estimate's error and the least noticeable error on the axis that all claims share.
 
-    The axis is logarithmic, from LEAST to MOST; None means unknown.
+    Places are in percent, on a logarithmic axis from LEAST to MOST; None means unknown.
     """
-
-    off: float | None
-    noticed: float | None
-
-
-def sharpness(claim: ClaimRow) -> Sharpness | None:
-    """Place a claim on the axis that all claims share; None if it was not judged."""
-    if claim.head is None:
-        return None
-    off = opening.distance(claim.rule.scale, claim.head)
-    return Sharpness(off=_share(off), noticed=_share(claim.resolution))
-
-
-def _share(error: float | None) -> float | None:
-    if error is None:
-        return None
-    kept = min(max(error, LEAST), MOST)
-    return round(100 * math.log(kept / LEAST) / math.log(MOST / LEAST), 1)
+    off = opening.distance(claim.rule.scale, claim.head) if claim.head else None
+    kept = [None if e is None else min(max(e, LEAST), MOST) for e in (off, claim.resolution)]
+    shares = (e and math.log(e / LEAST) / math.log(MOST / LEAST) for e in kept)
+    return tuple(None if share is None else round(100 * share, 1) for share in shares)
 
 
 def bars(

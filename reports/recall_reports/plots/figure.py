@@ -1,7 +1,7 @@
 """The figures at the top of a report: theory's curves and simulation's dots."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -25,13 +25,14 @@ from recall_reports.plots.series import (
     series,
     value,
 )
-from recall_reports.record import ClaimRow, Figure, PaperRow, Range, Record
-from recall_reports.record import Series as Chosen
+from recall_reports.record import ClaimRow, Figure, PaperRow, Range, Record, values
 from recall_reports.record.values import Plot
 
 DOT = 5.0
 MARGIN, ROOM = 0.03, 0.3  # space left and right of all curves, as shares of their width
 BROAD = 5.0  # ratio of the largest to the least value above which rows have a logarithmic axis
+
+Chosen = Sequence[tuple[ClaimRow, values.Series]]
 
 
 @dataclass(frozen=True)
@@ -54,29 +55,22 @@ def figures(record: Record, analyses: Analyses) -> list[Drawn]:
             chosen = [(claims[one.claim], one) for one in figure.series if one.claim in claims]
             chart = Chart(title=figure.title)
             paint = _rows if figure.kind == "rows" else _curves
-            bars = paint(chart, figure, chosen, analyses) if chosen else None
-            if bars is not None:
+            usual = paint(chart, figure, chosen, analyses)
+            if usual is not None:
                 shown = list({claim.id: claim for claim, _ in chosen}.values())
-                note = " ".join(filter(None, (figure.note, _bars(bars))))
+                kinds = ["95% intervals"] * (True in usual)
+                kinds += ["intervals of the verdicts"] * (False in usual)
+                bars = f"Bars: {' and '.join(kinds)}." if kinds else ""
+                note = " ".join(filter(None, (figure.note, bars)))
                 drawn = svg(chart, f"{figure.title}. {note}")
                 found.append(Drawn(paper, figure.title, note, drawn, shown))
     return found
 
 
-def _bars(usual: set[bool]) -> str:
-    """Explain the bars; `usual`: whether bars are 95% intervals, for each kind of bars."""
-    kinds = ["95% intervals"] * (True in usual) + ["intervals of the verdicts"] * (False in usual)
-    return f"Bars: {' and '.join(kinds)}." if kinds else ""
+def _curves(chart: Chart, figure: Figure, chosen: Chosen, analyses: Analyses) -> set[bool] | None:
+    """Draw theory's curves and simulation's dots.
 
-
-def _curves(
-    chart: Chart,
-    figure: Figure,
-    chosen: Sequence[tuple[ClaimRow, Chosen]],
-    analyses: Analyses,
-) -> set[bool] | None:
-    """Draw theory's curves and simulation's dots; return `usual` for `_bars`, or None without
-    dots.
+    Returns whether bars are 95% intervals, for each kind of bars; None without dots.
     """
     usual: set[bool] = set()
     heights: list[float] = []
@@ -84,9 +78,8 @@ def _curves(
     plot = next((claim.plot for claim, _ in chosen if claim.plot is not None), None)
     if plot is None or plot.x is None:
         return None
-    names = list(_named(figure, chosen, analyses))
-    for index, (drawn, group) in enumerate(names):
-        group = Series(group.label, COLOURS[index % len(COLOURS)], "o", group.cells)
+    named = _named(figure, chosen, analyses)
+    for drawn, group in named:
         lines = lines_of(drawn, group)
         places = [value(cell, plot.x) for cell in group.cells]
         for line in lines:
@@ -101,13 +94,13 @@ def _curves(
         usual |= {cell.error is not None for cell in cells if len({*bounds([cell])}) > 1}
         points(chart, group, places, cells, label="")
         xs += places
-        heights += [observed(cell) for cell in group.cells]
+        heights += [observed(cell) for cell in cells]
         heights += near(heights, bounds(cells))
     heights += figure.levels.values()
     if not xs:
         return None
     scale_axis(chart.x, xs, log="x" in plot.log)
-    chart.x.ends = _with_room(xs, log=chart.x.log) if len(names) > 1 else None
+    chart.x.ends = _with_room(xs, log=chart.x.log) if len(named) > 1 else None
     scale_axis(chart.y, heights, log="y" in plot.log)
     low, high = min(heights), max(heights)
     if chart.y.log:
@@ -132,13 +125,12 @@ def _with_room(xs: Sequence[float], *, log: bool) -> tuple[float, float]:
     return least, most
 
 
-def _named(
-    figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]], analyses: Analyses
-) -> Iterator[tuple[Plot, Series]]:
-    """Yield the series of a figure, each with the plot that has its curves.
+def _named(figure: Figure, chosen: Chosen, analyses: Analyses) -> list[tuple[Plot, Series]]:
+    """List the series of a figure, each with the plot that has its curves.
 
     A cell has its 95% interval, or the verdict's interval if its error is unknown.
     """
+    found: list[tuple[Plot, Series]] = []
     for claim, one in chosen:
         plot = claim.plot
         if plot is None or plot.x is None:
@@ -152,16 +144,13 @@ def _named(
         ]
         group = () if one.label else tuple(figure.group) or plot.group
         plot = Plot(plot.kind, plot.x, group, plot.log, line=plot.line)
-        for found in series(replace(claim, cells=cells), plot):
-            yield plot, Series(one.label or found.label, "", "", found.cells)
+        for part in series(replace(claim, cells=cells), plot):
+            colour = COLOURS[len(found) % len(COLOURS)]
+            found.append((plot, Series(one.label or part.label, colour, "o", part.cells)))
+    return found
 
 
-def _rows(
-    chart: Chart,
-    figure: Figure,
-    chosen: Sequence[tuple[ClaimRow, Chosen]],
-    analyses: Analyses,
-) -> set[bool] | None:
+def _rows(chart: Chart, figure: Figure, chosen: Chosen, analyses: Analyses) -> set[bool] | None:
     """Draw predicted and simulated values, a row per cell; return the same as `_curves`."""
     found = (_row(claim, one, analyses) for claim, one in chosen)
     rows = sorted(filter(None, found), key=lambda row: row[1])
@@ -169,13 +158,12 @@ def _rows(
         return None
     places = list(map(float, range(len(rows))))
     expected, simulated = [row[1] for row in rows], [row[2] for row in rows]
-    whiskers = [row[3] for row in rows]
     chart.add(Mark("dots", INK, expected, places, "|", 5, label="theory"))
-    for at, ends in zip(places, whiskers, strict=True):
-        chart.add(Mark("line", COLOURS[1], ends, [at, at], "thin"))
+    for at, row in zip(places, rows, strict=True):
+        chart.add(Mark("line", COLOURS[1], row[3], [at, at], "thin"))
     chart.add(Mark("dots", COLOURS[1], simulated, places, "o", DOT, label="simulation"))
-    values = [*expected, *simulated]
-    scale_axis(chart.x, values, log=min(values) > 0 and max(values) > BROAD * min(values))
+    xs = [*expected, *simulated]
+    scale_axis(chart.x, xs, log=min(xs) > 0 and max(xs) > BROAD * min(xs))
     chart.y.ticks, chart.y.names = places, [row[0] for row in rows]
     chart.y.ends = -0.7, len(rows) - 0.3
     chart.x.label = figure.x_label
@@ -183,7 +171,7 @@ def _rows(
 
 
 def _row(
-    claim: ClaimRow, one: Chosen, analyses: Analyses
+    claim: ClaimRow, one: values.Series, analyses: Analyses
 ) -> tuple[str, float, float, tuple[float, float], bool] | None:
     """Return a row's name, its predicted and observed value, its interval, and whether this is the
     usual one."""

@@ -1,7 +1,6 @@
 """Names of curves, placed where they hide neither a point nor another curve."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 Point = tuple[float, float]
@@ -48,7 +47,10 @@ def place(
     """
     taken: list[Box] = []
     found: list[Placed] = []
-    bits = _bits(drawn)
+    bits = 0  # of the squares with something drawn, so that a search takes no longer if more is
+    for row, column in {(int(y // SQUARE), int(x // SQUARE)) for x, y in drawn}:
+        if 0 <= row < COLUMNS and 0 <= column < COLUMNS:
+            bits |= 1 << row * COLUMNS + column
     for text, curve in names:
         best: tuple[int, int, int] | None = None
         chosen, around = (curve[-1], "end", False), None
@@ -82,34 +84,15 @@ def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box
             yield spot, side if side in ("start", "end") else "", box
 
 
-def _bits(drawn: Iterable[Point]) -> int:
-    """Return the squares with something drawn as bits of a number, row by row.
-
-    So the search of a box takes no longer if more is drawn.
-    """
-    found = bytearray(COLUMNS * COLUMNS // 8)
-    end = COLUMNS * SQUARE
-    for x, y in drawn:
-        if 0 <= x < end and 0 <= y < end:
-            place = int(y / SQUARE) * COLUMNS + int(x / SQUARE)
-            found[place >> 3] |= 1 << (place & 7)
-    return int.from_bytes(found, "little")
-
-
 def _around(box: Box, bits: int, margin: float) -> int:
     """Count the squares with something drawn in a box, or within a margin around it."""
     left, top, right, bottom = (
         max(0, int((end + more) / SQUARE))
         for end, more in zip(box, (-margin, -margin, margin, margin), strict=True)
     )
-    part = bits >> top * COLUMNS + left
-    return (part & _filled(right - left + 1, bottom - top + 1)).bit_count()
-
-
-@cache
-def _filled(wide: int, tall: int) -> int:
-    """Return the bits of a whole box."""
-    return sum((1 << wide) - 1 << row * COLUMNS for row in range(tall))
+    whole = (1 << right - left + 1) - 1
+    rows = range(top, bottom + 1)
+    return sum((bits >> row * COLUMNS + left & whole).bit_count() for row in rows)
 
 
 def _inside(box: Box, frame: Box) -> bool:

@@ -1,6 +1,7 @@
 """Points of a regime that a hunt has tried, over the two most telling parameters."""
 
 from collections.abc import Sequence
+from statistics import correlation
 from typing import Any
 
 from recall_reports import phrases
@@ -25,12 +26,10 @@ def telling(points: list[Point]) -> tuple[str, ...]:
 
 
 def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
-    import numpy as np  # slow to import, and only for pages of hunts
-
-    first, second = (np.unique(values, return_inverse=True)[1] for values in (one, other))
-    if first.max() == 0 or second.max() == 0:
-        return 0.0
-    return float(np.corrcoef(first, second)[0, 1])
+    first, second = (
+        [sorted({*values}).index(value) for value in values] for values in (one, other)
+    )
+    return correlation(first, second) if max(first) and max(second) else 0.0
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
