@@ -107,7 +107,7 @@ def interrupted() -> rec.Record:
     found = record()
     found.suite.ahead, found.suite.commit = 3, None
     found.suite.independence.chains = 1
-    found.papers[0].statements, found.derivations = [], []
+    found.papers[0].statements, found.papers[0].read, found.derivations = [], "", []
     found.claims = [orthonormal(), end_to_end(), convergence()]
     for index, one in enumerate(found.claims):
         one.tiers, one.certificate, one.cells, one.looks = [], None, one.cells[:1], index + 1

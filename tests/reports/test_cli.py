@@ -15,7 +15,6 @@ from recall_reports.__main__ import main
 from recall_reports.record import Range, Record, files
 from recall_reports.record.files import load
 from recall_reports.record.values import Verdict
-from tests.reports import sample
 
 
 @pytest.fixture
@@ -120,20 +119,6 @@ def test_files_of_which_no_figure_tells_are_listed_conftest_and_data_first(repor
     assert files == shown
     unseen = diff.changes(report, report, ["claims/test_told.py"])
     assert [change.claim for change in unseen] == ["claims/test_told.py"]
-
-
-def test_an_older_record_that_declares_less_is_no_edit(report: Record) -> None:
-    for claim in report.claims:
-        claim.declared = {}
-    assert diff.changes(report, sample.record()) == []
-
-
-def test_what_chance_did_not_move_other_versions_may_have(report: Record) -> None:
-    other = sample.later()
-    other.suite.versions = report.suite.versions | {"numpy": "99.1"}
-    notes = [change.note for change in diff.changes(report, other)]
-    told = f"same seed, so not chance; numpy {report.suite.versions.get('numpy')}, now 99.1"
-    assert any(note.endswith(told) for note in notes)
 
 
 def test_a_comment_has_a_length_that_is_accepted(report: Record) -> None:

@@ -15,25 +15,9 @@ BASELINE = Path(__file__).parents[2] / "reports" / "baseline.json"
 SPLIT = re.compile(r"\d</(?:mn|sup|sub)>(?:</?\w+>)*[.,]\d")
 
 
-@pytest.mark.parametrize(
-    "latex",
-    [
-        r"\frac{E\theta_{\mathrm{trig}}}{s_0} = \Big(1-\frac1V\Big)\Big[1+\tau\frac VN\Big]",
-        r"P = \frac1V\sum_u F_V(\theta_u+\theta_{trig})^{L-1}",
-        r"\arg\max\{T,A,B,C_2\}",
-        r"d^2 \ge 2V\log V\,(1 + 1/\lambda)",
-        r"\log N = a\log V + \sqrt{x} \simeq \kappa \int_0^1 f\,dt",
-    ],
-)
-def test_mathml(latex: str) -> None:
-    math = ElementTree.fromstring(formula.mathml(latex))
-    assert math.tag.endswith("math")
-    assert math.get("display") == "block"
-    assert "\\" not in "".join(math.itertext())
-
-
 def test_function_names_keep_their_distance() -> None:
     spaced = formula.mathml(r"V\log V")
+    assert 'display="block"' in spaced
     assert spaced.count("<mspace") == 2
     assert "<mspace" not in formula.mathml(r"\log(V)")
     assert ElementTree.fromstring(formula.mathml(r"\log_2 V")) is not None
@@ -122,12 +106,3 @@ def test_what_the_baseline_shows_has_no_backslash_and_no_split_number() -> None:
         texts = [claim.statement, claim.regime, claim.why, claim.explanation or ""]
         for text in [*texts, *(control.description for control in claim.controls)]:
             assert not SPLIT.search(formula.inline(text)), claim.id
-
-
-def test_prose() -> None:
-    text = "First  line\ngoes on with `code` & $x^2$.\n\n   Second <b>paragraph</b>."
-    result = formula.prose(text)
-    assert result.count("<p>") == 2
-    assert "First line goes on" in result
-    assert "<code>code</code> &amp; <math" in result
-    assert "&lt;b&gt;" in result

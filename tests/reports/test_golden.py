@@ -22,6 +22,16 @@ from tests.reports import golden, sample
 FOLDER = Path(__file__).parent / "__snapshots__" / "test_golden"
 
 
+TEXTS = {
+    "page": lambda: golden.page(html.render(sample.record())),
+    "interrupted-page": lambda: golden.page(html.render(sample.interrupted())),
+    "report": lambda: markdown.render(sample.record()),
+    "interrupted-report": lambda: markdown.render(sample.interrupted()),
+    "terminal": golden.tables,
+    "diff": golden.changes,
+}
+
+
 class Text(SingleFileSnapshotExtension):
     """Extension for snapshots: each text has its own file."""
 
@@ -35,41 +45,18 @@ def kept(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(Text)
 
 
-def test_page(kept: SnapshotAssertion) -> None:
-    assert golden.page(html.render(sample.record())) == kept
-
-
-def test_interrupted_page(kept: SnapshotAssertion) -> None:
-    assert golden.page(html.render(sample.interrupted())) == kept
-
-
-def test_report(kept: SnapshotAssertion) -> None:
-    assert markdown.render(sample.record()) == kept
-
-
-def test_interrupted_report(kept: SnapshotAssertion) -> None:
-    assert markdown.render(sample.interrupted()) == kept
-
-
-def test_terminal(kept: SnapshotAssertion) -> None:
-    assert golden.tables() == kept
-
-
-def test_diff(kept: SnapshotAssertion) -> None:
-    assert golden.changes() == kept
-
-
-def answered(path: Path, answer: golden.Answer) -> str:
-    """Answer each case of a file, and keep comments, `# ...`."""
-    blocks = re.split(r"\n{2,}", path.read_text(encoding="utf-8").strip())
-    made = []
-    for block in blocks:
-        lines = [line for line in block.splitlines() if line[:2] in ("> ", "< ", "# ")]
-        new, old = ([line[2:] for line in lines if line.startswith(mark)] for mark in "><")
-        made.append("\n".join([*lines, *([answer(new, old)] if new else ())]))
-    return "\n\n".join(made) + "\n"
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts(name: str, kept: SnapshotAssertion) -> None:
+    assert TEXTS[name]() == kept
 
 
 @pytest.mark.parametrize("name", golden.CASES)
 def test_cases(name: str, kept: SnapshotAssertion) -> None:
-    assert answered(FOLDER / f"test_cases[{name}].txt", golden.CASES[name]) == kept
+    """Answer each case of a file again; comments, `# ...`, stay."""
+    file = FOLDER / f"test_cases[{name}].txt"
+    made = []
+    for block in re.split(r"\n{2,}", file.read_text(encoding="utf-8").strip()):
+        lines = [line for line in block.splitlines() if line[:2] in ("> ", "< ", "# ")]
+        new, old = ([line[2:] for line in lines if line.startswith(mark)] for mark in "><")
+        made.append("\n".join([*lines, *([golden.CASES[name](new, old)] if new else ())]))
+    assert "\n\n".join(made) + "\n" == kept

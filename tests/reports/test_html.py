@@ -10,11 +10,9 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
-from msgspec.structs import replace
 
-from recall_reports import html, phrases
-from recall_reports.plots.bars import bars
-from recall_reports.record import ID, Parameters, Record
+from recall_reports import html
+from recall_reports.record import ID, Record
 from tests.reports import builders, golden, sample
 
 
@@ -79,53 +77,11 @@ def test_nothing_but_the_sheet_and_the_script_of_the_page_is_allowed(page: str) 
         assert len(allowed) == 2
 
 
-def test_the_reader_comes_to_findings_first_and_to_the_legend_last(page: str) -> None:
-    parts = re.findall(r'<h[12](?: id="([^"]+)")?', page)
-    assert parts[:4] == ["", "attention-heading", "marks-heading", "statements-heading"]
-    assert parts[-1] == "reading-heading"
-    contents = re.findall(r'href="#([^"]+)"', page[page.index("<nav") : page.index("</nav>")])
-    order = [page.index(f' id="{name}"') for name in contents]
-    assert order == sorted(order)
-    assert page.index('type="search"') < page.index('id="attention-heading"')
-
-
-def test_every_claim_has_one_mark_that_leads_to_it(page: str, report: Record) -> None:
-    marks = re.findall(r'<a class="mark (\w+) ([\w-]+)" href="#([^"]+)"', page)
-    assert sorted(marks) == sorted(
-        (
-            "pilot" if claim.from_pilot else claim.source.provenance,
-            phrases.tone(phrases.state(claim)),
-            claim.id,
-        )
-        for claim in report.claims
-    )
-
-
-def test_a_picture_shows_the_range_that_is_printed(report: Record) -> None:
-    for claim in report.claims:
-        printed = [replace(c, interval=c.shown, one_sided=c.shown) for c in claim.components]
-        assert bars(printed) == bars(claim.components)
-
-
 def test_claims_are_laid_out_when_they_are_near(page: str) -> None:
     sheet = page[page.index("<style>") : page.index("</style>")]
     screen, _, printed = sheet.partition("@media print")
     assert "content-visibility: auto" in screen
     assert "content-visibility: visible" in printed
-
-
-def test_every_claim_stands_in_the_list_once_and_opens_in_place(page: str, report: Record) -> None:
-    """Folded parts have no ids; the row names the claim."""
-    row = r'<details class="claim [^>]* id="([^"]+)".*?>\s*<summary>(.*?)</summary><template>'
-    folded = re.findall(rf"{row}(.*?)</template></details>", page, flags=re.S)
-    claims = {claim.id: claim for claim in report.claims}
-    assert sorted(name for name, _, _ in folded) == sorted(claims)
-    for name, shown, details in folded:
-        claim = claims[name]
-        assert phrases.state(claim) in shown
-        assert Page(f"<div>{details}</div>").all("id") == []
-        if "<figure>" in details:
-            assert details.index("<figure>") < details.index('class="statement"')
 
 
 def test_no_claim_can_have_an_id_of_the_page(page: str, report: Record) -> None:
@@ -139,19 +95,3 @@ def test_no_class_of_a_plot_is_without_a_rule(page: str) -> None:
     used = {name for names in re.findall(r'class="([^"]+)"', plots) for name in names.split()}
     assert {"k0", "dash0", "whiskers", "heading"} <= used
     assert used - {"line"} <= set(re.findall(r"\.([\w-]+)", sheet))
-
-
-def test_components_that_differ_in_several_parameters_have_a_column_for_each() -> None:
-    def panel(*settings: Parameters) -> str:
-        parts = [builders.component("mean", 1.0, 0.05, (0.9, 1.1), params) for params in settings]
-        claim = builders.claim("A.made", "title", list(parts))
-        claim.symbols = {"dim": "d", "length": "L"}
-        return html.framed(claim, builders.paper())
-
-    two = panel({"length": 8, "dim": 16, "width": 4}, {"length": 9, "dim": 17, "width": 4})
-    table = unescape(two).partition('class="components"')[2].partition("</table>")[0]
-    assert re.findall(r'<abbr title="(.*?)">(.*?)<', table) == [("dimension", "d"), ("length", "L")]
-    cells = re.findall(r'rowheader" scope="row" data-label="(.)">(.*?)<', table)
-    assert cells == [("d", "16"), ("L", "8"), ("d", "17"), ("L", "9")]
-    one = unescape(panel({"length": 8, "dim": 16}, {"length": 9, "dim": 16}))
-    assert '<th role="rowheader" scope="row">L\u00a0=\u00a08</th>' in one

@@ -4,7 +4,6 @@
 """
 
 import errno
-import math
 import os
 from pathlib import Path
 
@@ -14,9 +13,9 @@ from msgspec.structs import replace
 
 from recall_reports import html, markdown
 from recall_reports.__main__ import main
-from recall_reports.record import Range, Record, certificates
+from recall_reports.record import Record, certificates
 from recall_reports.record.certificates import Certificate, Certificates
-from recall_reports.record.files import ReportError, dump, load, validated
+from recall_reports.record.files import ReportError, dump, load
 from recall_reports.write import render, write
 from tests.reports import sample
 
@@ -34,17 +33,6 @@ def test_all_forms_are_written_and_the_record_is_read_as_it_was(
     found = load(paths["json"])
     assert found.usual
     assert found == replace(report, usual=found.usual)
-
-
-def test_an_open_end_is_infinite() -> None:
-    for ends in ((-math.inf, 3.0), (-1.0, math.inf), (-math.inf, math.inf), (1.0, 2.0)):
-        assert Range.of(*ends).ends == ends
-    assert Range.of(-math.inf, 3.0) == Range(None, 3.0)
-
-
-def test_marks_that_nobody_sees_are_shown(report: Record) -> None:
-    report.claims[0].title = "a\u200bb\u200fc\ufeffd\u2066e"
-    assert validated(report).claims[0].title == r"a\u200bb\u200fc\ufeffd\u2066e"
 
 
 VERSION = b'{"schema": "recall-claims/4"'
@@ -109,13 +97,6 @@ def test_invalid_record_is_not_written(tmp_path: Path, report: Record) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_rendering_again_gives_the_same_files(tmp_path: Path, report: Record) -> None:
-    first = write(report, tmp_path / "a")
-    second = render(load(first["json"]), tmp_path / "b")
-    for kind, path in second.items():
-        assert path.read_bytes() == first[kind].read_bytes()
-
-
 def test_a_form_that_breaks_takes_no_other_along(
     tmp_path: Path, report: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +117,7 @@ def test_a_form_that_breaks_takes_no_other_along(
 
 
 def test_control_characters_and_surrogates_are_written_out(tmp_path: Path, report: Record) -> None:
-    bad = "\x01\x1b[31m\x9b\ud800\u202e\ufffe"
+    bad = "\x01\x1b[31m\x9b\ud800\u202e\ufffe\u200b\u200f\ufeff\u2066"
     report.claims = [sample.trigger_signal()]
     [claim] = report.claims
     assert claim.plot is not None
@@ -144,7 +125,7 @@ def test_control_characters_and_surrogates_are_written_out(tmp_path: Path, repor
     claim.symbols = {f"length{bad}": bad}
     paths = write(report, tmp_path)
     assert list(paths) == ["json", "html", "md"]
-    shown = r"\x01\x1b[31m\x9b\ud800\u202e\ufffe"
+    shown = bad.encode("unicode_escape").decode("ascii")
     kept = load(paths["json"]).claims[0]
     assert kept.title == kept.latex == f"a{shown}"
     assert kept.symbols == {f"length{shown}": shown}

@@ -47,8 +47,17 @@ def cell(params: rec.Parameters, values: Array, **more: float | None) -> rec.Cel
     )
 
 
-def usual(claim: rec.ClaimRow) -> Sequence[rec.Usual | None]:
-    return Analyses([claim]).of(claim)
+def usual(claim: rec.ClaimRow) -> rec.Usual | None:
+    """Return the analysis of the only component."""
+    (found,) = Analyses([claim]).of(claim)
+    return found
+
+
+def ends(claim: rec.ClaimRow) -> tuple[float, float]:
+    """Return the ends of the interval of the only component."""
+    found = usual(claim)
+    assert found is not None
+    return found.ends.ends
 
 
 def claim(
@@ -77,24 +86,20 @@ def test_the_interval_of_a_probit_curve_holds_its_crossing_as_often_as_it_says(d
     rng, held, runs, widths = np.random.default_rng(7), 0, 400, []
     for _ in range(runs):
         rates = [draw(rng, norm.cdf(4 * math.log(size / 26)), 200) for size in SIZES]
-        (found,) = usual(location(rates))
-        assert found is not None
-        low, high = found.ends.ends
+        low, high = ends(location(rates))
         held += low <= 26 / 20 <= high
         widths.append(high - low)
     assert 0.93 <= held / runs <= 0.985  # the factor for misfit is never below 1
     if draw is chances:  # half the standard deviation, half the width
         rates = [coins(rng, norm.cdf(4 * math.log(size / 26)), 200) for size in SIZES]
-        (wide,) = usual(location(rates))
-        assert wide is not None
-        assert np.median(widths) < 0.7 * (wide.ends.ends[1] - wide.ends.ends[0])
+        assert np.median(widths) < 0.7 * np.ptp(ends(location(rates)))
 
 
 def test_shares_that_separate_completely_have_no_usual_interval() -> None:
     none, half, all_ = np.zeros(64), np.arange(64) % 2.0, np.ones(64)
-    assert usual(location([none, none, none, all_, all_, all_])) == [None]
-    assert usual(location([none, none, half, all_, all_, all_])) == [None]
-    assert usual(location([none, half, half, all_, all_, all_])) != [None]
+    assert usual(location([none, none, none, all_, all_, all_])) is None
+    assert usual(location([none, none, half, all_, all_, all_])) is None
+    assert usual(location([none, half, half, all_, all_, all_])) is not None
 
 
 def test_two_sizes_are_enough_and_those_that_nobody_simulated_do_not_count() -> None:
@@ -103,15 +108,14 @@ def test_two_sizes_are_enough_and_those_that_nobody_simulated_do_not_count() -> 
     for row, size in zip(found.cells, SIZES, strict=True):
         if size not in (18, 21):
             row.observed, row.error, row.replicates = None, None, 0
-    (two,) = usual(found)
-    assert two is not None
-    assert two.ends.ends[0] < 1 < two.ends.ends[1]
+    low, high = ends(found)
+    assert low < 1 < high
 
 
 def test_a_critical_value_is_told_from_a_wrong_prediction() -> None:
     rng = np.random.default_rng(8)
     rates = [coins(rng, norm.cdf(6 * math.log(size / 26)), 400) for size in SIZES]
-    (found,) = usual(location(rates))
+    found = usual(location(rates))
     assert found is not None
     assert found.ends.ends[0] > 1.2
     assert found.p_value < 1e-9
@@ -130,29 +134,23 @@ def power_law(rng: np.random.Generator, exponent: float, *, bend: float = 0.0) -
 
 def test_the_interval_of_an_exponent_holds_it_as_often_as_it_says() -> None:
     rng, runs = np.random.default_rng(9), 400
-    found = [usual(power_law(rng, -1.5))[0] for _ in range(runs)]
-    held = [u is not None and u.ends.ends[0] <= -1.5 <= u.ends.ends[1] for u in found]
-    assert 0.93 <= sum(held) / runs <= 0.985
+    found = [ends(power_law(rng, -1.5)) for _ in range(runs)]
+    assert 0.93 <= sum(low <= -1.5 <= high for low, high in found) / runs <= 0.985
 
 
 def test_the_exponent_of_a_law_that_bends_is_that_of_its_prediction_on_the_grid() -> None:
     sizes = np.array([8.0, 16.0, 32.0, 64.0])
     slope = np.polyfit(np.log(sizes), np.log(sizes**-1.5 + 0.001 * sizes), 1)[0]
-    (found,) = usual(power_law(np.random.default_rng(10), -1.5, bend=0.001))
-    assert found is not None
-    assert found.ends.ends[0] <= slope <= found.ends.ends[1]
-    assert found.ends.ends[1] - found.ends.ends[0] < 0.1
+    low, high = ends(power_law(np.random.default_rng(10), -1.5, bend=0.001))
+    assert low <= slope <= high
+    assert high - low < 0.1
 
 
 def test_a_law_that_bends_without_a_prediction_widens_its_interval() -> None:
     straight, bent = (power_law(np.random.default_rng(10), -1.5, bend=bend) for bend in (0.0, 0.01))
     for one in bent.cells:
         one.predicted = None
-    (narrow,), (wide,) = usual(straight), usual(bent)
-    assert narrow is not None
-    assert wide is not None
-    sizes = [high - low for low, high in (narrow.ends.ends, wide.ends.ends)]
-    assert sizes[1] > 5 * sizes[0]
+    assert np.ptp(ends(bent)) > 5 * np.ptp(ends(straight))
 
 
 def test_a_share_has_wilsons_interval_and_another_mean_students() -> None:
@@ -160,16 +158,11 @@ def test_a_share_has_wilsons_interval_and_another_mean_students() -> None:
     rule = builders.rule("ProportionDifference", "probability")
     part = builders.component("length=8", 0.0, 0.05, (-0.1, 0.1), {"length": 8})
     share = cell({"length": 8}, values.astype(float), predicted=0.3)
-    (found,) = usual(claim(rule, [share], part))
-    assert found is not None
-    assert found.ends.ends == pytest.approx(
-        [end - 0.3 for end in proportion_confint(20, 100, method="wilson")]
-    )
+    wilson = [end - 0.3 for end in proportion_confint(20, 100, method="wilson")]
+    assert ends(claim(rule, [share], part)) == pytest.approx(wilson)
     half = cell({"length": 8}, values * 0.5 + 0.1, predicted=0.3)  # no coin: 0.1 or 0.6
-    (found,) = usual(claim(rule, [half], part))
-    assert found is not None
     reach = t.isf(0.025, 99) * 0.5 * 0.4 / math.sqrt(99)
-    assert found.ends.ends == pytest.approx((-0.1 - reach, -0.1 + reach))
+    assert ends(claim(rule, [half], part)) == pytest.approx((-0.1 - reach, -0.1 + reach))
 
 
 def test_a_mean_over_cells_has_the_error_of_all_and_a_ratio_that_of_its_unit() -> None:
@@ -177,7 +170,7 @@ def test_a_mean_over_cells_has_the_error_of_all_and_a_ratio_that_of_its_unit() -
     values = [2.0 * (1 + 0.1 * rng.standard_normal(50)) for _ in range(2)]
     cells = [cell({"length": 8, "dim": d}, v, predicted=2.0) for d, v in enumerate(values)]
     part = builders.component("length=8", 1.0, 0.05, (0.9, 1.1), {"length": 8})
-    (found,) = usual(claim(builders.rule(), cells, part))
+    found = usual(claim(builders.rule(), cells, part))
     assert found is not None
     both = np.concatenate(values) / 2
     half = 1.96 * both.std() / 10
@@ -190,7 +183,7 @@ def test_a_record_without_standard_errors_has_no_usual_analysis() -> None:
     found = location([coins(np.random.default_rng(12), 0.5, 64)] * 6)
     for one in found.cells:
         one.error = None
-    assert usual(found) == [None]
+    assert usual(found) is None
 
 
 @pytest.mark.parametrize(
@@ -244,4 +237,4 @@ def test_a_written_record_has_its_analyses_and_its_page_is_made_without_statsmod
 
 def test_an_analysis_of_another_number_of_components_does_not_count() -> None:
     found = location([coins(np.random.default_rng(12), 0.5, 64)] * 6)
-    assert Analyses([found], {found.id: rec.UsualRow(components=[])}).of(found) == usual(found)
+    assert Analyses([found], {found.id: rec.UsualRow(components=[])}).of(found) == [usual(found)]

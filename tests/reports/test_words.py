@@ -9,41 +9,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from recall_reports import figures, html, markdown, opening, phrases, summary
+from recall_reports import figures, html, markdown, phrases, summary
 from recall_reports.analyses import Analyses
 from recall_reports.record import Record
 from recall_reports.record.files import load
 from tests.reports import builders, golden, sample
 from tests.reports.golden import of_states
-
-
-def test_every_state_has_a_symbol_of_its_own() -> None:
-    """A claim that is false, as expected, is a success."""
-    assert phrases.SYMBOLS[phrases.AS_EXPECTED] == phrases.SYMBOLS["SUPPORTED"]
-    assert len(set(phrases.SYMBOLS.values())) == len(phrases.SYMBOLS) - 1
-
-
-def test_a_success_is_never_called_refuted() -> None:
-    for letters, success in (("d", True), ("r", False)):
-        report = of_states(letters)
-        for text in (golden.terminal(report), markdown.render(report)):
-            assert ("REFUTED" in text) is not success
-            assert ("as expected" in text) is success
-
-
-def test_the_first_lines_count_every_claim_once_and_measure_from_theory() -> None:
-    report = of_states("ssdnB")
-    report.claims[1].source.provenance, report.claims[2].from_pilot = "stated", True
-    report.claims[0].components[0].estimate = 1.03
-    how_many, how_close, tested = opening.first_lines(report)
-    assert "Of 4 on theorems 2 hold; 1 was expected to be false, and is; 1 was not run." in how_many
-    assert how_many.startswith("5 claims")
-    assert how_close.startswith("Median distance from theory: 3.0% in 2 ratios of means")
-    derived = "2 of 4 claims on theorems test formulas that we derived from the papers'"
-    assert tested.startswith(f"{derived} abstracts and reviews, not their proofs; ")
-    report.papers[0].read = ""
-    assert opening.first_lines(report)[2].startswith(f"{derived} statements; ")
-    assert tested.endswith("; 1 tests a sentence as published; 1 has a region from a pilot.")
 
 
 def test_a_hundred_components_are_not_compared_each_with_each() -> None:
