@@ -4,11 +4,9 @@ import base64
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from recall_reports import figures, formula, hunted, opening, phrases, summary
 
@@ -41,7 +39,6 @@ def _environment() -> Environment:
         phrases=phrases,
         summary=summary,
         hunted=hunted,
-        include_raw=_include_raw,
         policy=_policy,
     )
     found.filters.update(mathml=formula.mathml, prose=formula.prose, inline=formula.inline)
@@ -56,8 +53,3 @@ def _policy(*texts: str) -> str:
         f"default-src 'none'; style-src {sheet}; script-src {script}; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _include_raw(name: str) -> Markup:
-    """Read a file of `templates/` as it is: the style sheet or the script."""
-    return Markup(resources.files(__package__).joinpath("templates", name).read_text("utf-8"))

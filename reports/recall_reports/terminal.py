@@ -49,44 +49,46 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     analyses = Analyses(record.claims, record.usual)
     width, unicode = console.width, not console.options.ascii_only
     parts: list[RenderableType] = []
+
+    def say(text: str | Text, style: str = "") -> None:
+        parts.append(_fit(Text(text, style) if isinstance(text, str) else text, unicode))
+
     claims, exploratory = map(summary.tried, summary.split(record))
     verbose, quiet = verbosity > 0, verbosity < 0
     table = partial(_table, analyses=analyses, width=width, unicode=unicode, verbose=verbose)
     if claims and not quiet:
         parts += [table(claims), Text()]
     if exploratory and not quiet:
-        parts.append(Text("Beyond the theorems: exploratory, never fails a run", style="bold"))
+        say("Beyond the theorems: exploratory, never fails a run", "bold")
         parts += [table(exploratory), Text()]
     if not quiet and figures.starred(claim.head for claim in (*claims, *exploratory)):
-        parts.append(_fit(Text(figures.STAR, style="dim"), unicode))
+        say(figures.STAR, "dim")
     if width < WIDE and (claims or exploratory) and not quiet:
-        parts.append(Text(NOTICES, style="dim"))
+        say(NOTICES, "dim")
     for entry in summary.attention(record):
-        if quiet and entry[0].state == "NOT RUN":
+        claim, names = entry[0], ", ".join(claim.id for claim in entry)
+        if claim.state == "NOT RUN" and quiet:
             continue
-        claim = entry[0]
-        style = STYLES[phrases.state(claim)]
-        names = ", ".join(claim.id for claim in entry)
         if claim.state == "NOT RUN" and len(entry) > MANY and not verbose:
             names = f"{len(entry)} claims"
-        head = Text(f"{phrases.label(claim)} {names}: ", style=style)
-        parts.append(_fit(head + Text(line(phrases.reason(claim)), style="default"), unicode))
+        head = Text(f"{phrases.label(claim)} {names}: ", STYLES[phrases.state(claim)])
+        say(head + Text(line(phrases.reason(claim)), "default"))
         if claim.outcome == "failed":
-            parts.append(_fit(Text(f"  replay: {claim.replay}", style="dim"), unicode))
+            say(f"  replay: {claim.replay}", "dim")
     for found in analyses.disagreeing:
-        parts.append(_fit(Text(f"{found.claim.id}: {found.disagreement}", style="yellow"), unicode))
+        say(f"{found.claim.id}: {found.disagreement}", "yellow")
     for claim in filter(phrases.divided, record.claims):
-        parts.append(_fit(Text(f"{claim.id}: {phrases.divided(claim)}", style="dim"), unicode))
-    parts += [_fit(Text(told), unicode) for told in hunted.lines(record)]
-    budget = record.suite.error_budget
-    spent = (
-        f"Error budget of this run {figures.number(budget.probability)}, "
-        f"{figures.number(budget.allocated, 2)} of it used."
-    )
+        say(f"{claim.id}: {phrases.divided(claim)}", "dim")
+    for told in hunted.lines(record):
+        say(told)
     if not quiet:
-        parts.append(_fit(Text(spent, style="dim"), unicode))
-        parts += [_fit(Text(told), unicode) for told in opening.first_lines(record)]
-    parts.append(_fit(Text(summary.sentence(record), style="bold"), unicode))
+        budget = record.suite.error_budget
+        spent = figures.number(budget.allocated, 2)
+        whole = figures.number(budget.probability)
+        say(f"Error budget of this run {whole}, {spent} of it used.", "dim")
+        for told in opening.first_lines(record):
+            say(told)
+    say(summary.sentence(record), "bold")
     console.print(Group(*parts))
 
 
@@ -94,31 +96,25 @@ def _table(
     claims: Sequence[ClaimRow], analyses: Analyses, *, width: int, unicode: bool, verbose: bool
 ) -> Table:
     """Make a row per verdict. Findings are wrapped, but never names, so that they can be copied."""
-    wide = width >= WIDE
+    wide, headers = width >= WIDE, ["verdict", "claim", figures.FINDING]
     slim = width < SLIM + max(len(claim.id) for claim in claims)
-    rows = [
-        [_fit(cell, unicode) for cell in _cells(claim, analyses, wide=wide, verbose=verbose)]
-        for claim in claims
-    ]
     if slim:  # the finding is under the name
-        rows = [[row[0], Text("\n").join(row[1:3])] for row in rows]
+        headers = headers[:2]
+    else:
+        headers += ["region", "resolution", "caught", "time"] if wide else ["notices", "caught"]
     table = Table(
         box=box.SIMPLE_HEAD if unicode else box.ASCII2, padding=0, expand=wide, show_edge=False
     )
-    fixed, folding = ["verdict", "claim"], [figures.FINDING]
-    last = ["notices", "caught"]
-    if wide:
-        folding, last = [*folding, "region", "resolution"], ["caught", "time"]
-    elif slim:
-        fixed, folding, last = ["verdict"], ["claim"], []
-    for header in fixed:
-        table.add_column(header, no_wrap=True)
-    for header in folding:
-        table.add_column(header, overflow="fold")
-    for header in last:
-        table.add_column(header, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
+    for header in headers:
+        if header in (figures.FINDING, "region", "resolution", "claim" if slim else ""):
+            table.add_column(header, overflow="fold")
+        else:
+            figure = header in ("notices", "caught", "time")
+            table.add_column(header, justify="right" if figure else "left", no_wrap=True)
+    for claim in claims:
+        cells = _cells(claim, analyses, wide=wide, verbose=verbose)
+        row = [_fit(cell, unicode) for cell in cells]
+        table.add_row(*([row[0], Text("\n").join(row[1:3])] if slim else row))
     return table
 
 
