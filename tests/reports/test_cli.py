@@ -12,9 +12,9 @@ import pytest
 
 from recall_reports import diff, summary
 from recall_reports.__main__ import main
-from recall_reports.record import Range, Record, files
+from recall_reports.record import Record, files
 from recall_reports.record.files import load
-from recall_reports.record.values import Verdict
+from tests.reports import sample
 
 
 @pytest.fixture
@@ -22,33 +22,28 @@ def file(tmp_path: Path, report: Record) -> Path:
     return files.dump(report, tmp_path / "report.json")
 
 
-def test_show(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", str(file)]) == 0
-    assert "A.trigger-signal" in capsys.readouterr().out
-    assert main(["show", str(file), "-v"]) == 0
-    assert " replicates" in capsys.readouterr().out
-    assert main(["show", str(file), "-q"]) == 0
-    assert "A.gradient-identity" not in capsys.readouterr().out
-
-
-def test_render(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["render", str(file), "--to", str(tmp_path / "again")]) == 0
-    assert (tmp_path / "again" / "report.html").exists()
-    assert str(tmp_path / "again" / "report.md") in capsys.readouterr().out
-
-
-def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff", str(file), str(file)]) == 0
-    assert capsys.readouterr().out == "Nothing changed beyond rounding.\n"
-    worse = files.load(file)
-    [claim] = [claim for claim in worse.claims if claim.id == "A.trigger-signal"]
-    claim.controls[0].verdict, claim.controls[0].region = Verdict.INCONCLUSIVE, Range(1.0, 2.0)
-    claim.verdict, claim.outcome = "INCONCLUSIVE", "failed"
-    files.dump(worse, tmp_path / "worse.json")
-    assert main(["diff", str(file), str(tmp_path / "worse.json")]) == 1
-    assert "lost verdict" in capsys.readouterr().out
-    assert main(["diff", str(file), str(tmp_path / "worse.json"), "--markdown"]) == 1
-    assert "| lost verdict | `A.trigger-signal` | ✓ SUPPORTED |" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("command", "status", "says"),
+    [
+        ("show FILE", 0, "A.gradient-identity"),
+        ("show FILE -v", 0, " replicates"),
+        ("show FILE -q", 0, "✕ REFUTED A.orthonormal-gaussian"),
+        ("render FILE --to FOLDER", 0, "FOLDER/report.html\nFOLDER/report.md\n"),
+        ("diff FILE FILE", 0, "Nothing changed beyond rounding.\n"),
+        ("diff FILE WORSE", 1, "\nlost verdict "),
+        ("diff FILE WORSE --markdown", 1, "| lost verdict | `A.all-tokens` | ✓ SUPPORTED |"),
+    ],
+)
+def test_commands(
+    command: str, status: int, says: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, worse = str(file.with_name("again")), file.with_name("worse.json")
+    files.dump(sample.later(), worse)
+    places = {"FILE": str(file), "FOLDER": folder, "WORSE": str(worse)}
+    assert main([places.get(word, word) for word in command.split()]) == status
+    said = capsys.readouterr().out
+    assert says.replace("FOLDER", folder) in said
+    assert ("A.gradient-identity" in said) is (command[:4] == "show" and "-q" not in command)
 
 
 @pytest.mark.parametrize(

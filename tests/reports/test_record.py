@@ -141,28 +141,17 @@ def test_a_file_of_somebody_else_is_not_replaced(tmp_path: Path, report: Record)
     assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
 
 
-def test_a_certificate_speaks_of_one_registration(tmp_path: Path) -> None:
-    one = Certificate(
-        registration="abc",
-        alpha=4e-6,
-        refutes=1e-6,
-        supports=2e-6,
-        worlds=3,
-        least=5e-7,
-        stress=1e-6,
-    )
-    file = tmp_path / "certificates.json"
-    file.write_bytes(msgspec.json.encode(Certificates(tier="standard", claims={"A.one": one})))
-    kept = certificates.load(file)
-    assert kept.of("A.one", "standard", "abc") == one
-    assert kept.of("A.one", "standard", "abd") is None
-    assert kept.of("A.one", "smoke", "abc") is None
-    assert kept.of("A.two", "standard", "abc") is None
-
-
-def test_a_file_without_certificates_is_told(tmp_path: Path) -> None:
+def test_a_certificate_is_of_one_registration_and_another_file_is_refused(
+    tmp_path: Path,
+) -> None:
+    chances = {"alpha": 4e-6, "refutes": 1e-6, "supports": 2e-6, "least": 5e-7, "stress": 1e-6}
+    one = Certificate(registration="abc", worlds=3, **chances)
     file = tmp_path / "certificates.json"
     assert certificates.load(file).claims == {}
+    file.write_bytes(msgspec.json.encode(Certificates(tier="standard", claims={"A.one": one})))
+    asked = [("A.one", "standard", "abc"), ("A.one", "standard", "abd"), ("A.one", "smoke", "abc")]
+    asked.append(("A.two", "standard", "abc"))
+    assert [certificates.load(file).of(*each) for each in asked] == [one, None, None, None]
     file.write_text('{"tier": "standard", "claims": {"A.one": {"alpha": 2}}}')
     with pytest.raises(ReportError, match="write it again with `python -m recall_claims certify`"):
         certificates.load(file)
