@@ -40,7 +40,16 @@ def suite() -> rec.Suite:
 
 def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -> rec.PaperRow:
     """Make a paper with a setting and four statements, one of them without a claim."""
-
+    rows = [
+        rec.Series(claim="A.trigger-signal", label=f"L = {n}", where={"length": n})
+        for n in (16, 64)
+    ]
+    statements = (
+        ("A3", "stated", ["A9"], "Capacity is a product of N, d and L."),
+        ("A9", "reported", [], "Theorem 1 gives accuracy under a condition on its sizes."),
+        ("A12", "reported", [], "In the orthogonal regime (d > V) the factors separate."),
+        ("A13", "reported", ["A3", "A9"], "The bound holds for gradient estimators."),
+    )
     return rec.PaperRow(
         key=key,
         title=title,
@@ -54,15 +63,7 @@ def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -
                 series=[rec.Series(claim="A.trigger-signal")],
                 levels={"none": 1.0},
             ),
-            rec.Figure(
-                title="Two ratios",
-                kind="rows",
-                x_label="score / s₀",
-                series=[
-                    rec.Series(claim="A.trigger-signal", label=f"L = {n}", where={"length": n})
-                    for n in (16, 64)
-                ],
-            ),
+            rec.Figure(title="Two ratios", kind="rows", x_label="score / s₀", series=rows),
             rec.Figure(title="Nothing", series=[rec.Series(claim="A.unknown")]),
         ],
         summary="Attention finds a token with enough samples.\n\nFrom $N_c$ on it does.",
@@ -72,22 +73,7 @@ def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -
             ),
             *(
                 rec.Statement(id=name, text=text, provenance=provenance, rests_on=bases)
-                for name, provenance, bases, text in (
-                    ("A3", "stated", ["A9"], "Capacity is a product of N, d and L."),
-                    (
-                        "A9",
-                        "reported",
-                        [],
-                        "Theorem 1 gives accuracy under a condition on its sizes.",
-                    ),
-                    (
-                        "A12",
-                        "reported",
-                        [],
-                        "In the orthogonal regime (d > V) the factors separate.",
-                    ),
-                    ("A13", "reported", ["A3", "A9"], "The bound holds for gradient estimators."),
-                )
+                for name, provenance, bases, text in statements
             ),
         ],
     )

@@ -71,9 +71,9 @@ def changes() -> str:
     return f"{diff.markdown(found)}\n{target.getvalue()}"
 
 
-def edited(record: Record, lines: list[str]) -> Any:
-    """Edit a record, as plain types."""
-    plain = msgspec.to_builtins(record)
+def edited(lines: list[str]) -> Any:
+    """Edit the sample, as plain types."""
+    plain = msgspec.to_builtins(sample.record())
     for line in lines:
         edit(plain, line)
     return plain
@@ -105,13 +105,13 @@ def _at(place: Any, key: str) -> list[Any]:
 
 
 def _record(lines: list[str]) -> Record:
-    return msgspec.convert(edited(sample.record(), lines), Record)
+    return msgspec.convert(edited(lines), Record)
 
 
 def refused(lines: list[str], _old: list[str]) -> str:
     """Say why an edited record is refused."""
     try:
-        validated(edited(sample.record(), lines))
+        validated(edited(lines))
     except ReportError as error:
         return str(error).partition(". `python -m recall_reports schema` prints")[0]
     return "valid"
@@ -134,10 +134,8 @@ def said(claim: ClaimRow) -> dict[str, str]:
     told["hunt"] = hunted.violation(claim) or hunted.summary(claim)
     if claim.state == "DECIDED":
         for line in failure.message(claim, ALPHA, BUDGET, SINCE).splitlines():
-            indented = line.startswith("  ")
-            told[f"message, {line[2:11].strip()}" if indented else "message"] = line[
-                12 * indented :
-            ]
+            name, text = (f"message, {line[2:11].strip()}", line[12:])
+            told |= {name: text} if line.startswith("  ") else {"message": line}
     for index, panel in enumerate(plots.panels(claim)):
         texts = [node.text for node in ElementTree.fromstring(panel.svg).iter() if node.text]
         told[f"panel {index}"] = f"{panel.caption} {' | '.join(texts)}"
@@ -151,9 +149,8 @@ def of_claim(lines: list[str], _old: list[str]) -> str:
         next(said(claim) for claim in record.claims if claim.id == name)
         for record in (sample.record(), _record(lines))
     )
-    names = [*after, *(what for what in before if what not in after)]
-    changed = [name for name in names if before.get(name) != after.get(name)]
-    return "\n".join(f"{name}: {after.get(name, 'none')}" for name in changed) or "nothing else"
+    changed = [what for what in after | before if before.get(what) != after.get(what)]
+    return "\n".join(f"{what}: {after.get(what, 'none')}" for what in changed) or "nothing else"
 
 
 KINDS = {
@@ -173,20 +170,12 @@ KINDS = {
 
 def of_states(letters: str) -> Record:
     """Make a record with a claim of each of these kinds."""
-    names = ("state", "verdict", "expected", "outcome")
-    parts = sample.all_tokens().components
-    found = sample.record()
-    found.claims = [
-        builders.claim(
-            f"{letter}{index}",
-            letter,
-            parts,
-            reason=f"why {letter}",
-            exploratory=letter.isupper(),
-            **dict(zip(names, KINDS[letter], strict=True)),
-        )
-        for index, letter in enumerate(letters)
-    ]
+    parts, found = sample.all_tokens().components, sample.record()
+    found.claims = []
+    for index, letter in enumerate(letters):
+        kind = dict(zip(("state", "verdict", "expected", "outcome"), KINDS[letter], strict=True))
+        more = {"reason": f"why {letter}", "exploratory": letter.isupper()}
+        found.claims.append(builders.claim(f"{letter}{index}", letter, parts, **kind, **more))
     return found
 
 
@@ -242,7 +231,7 @@ WORDS: dict[str, Callable[..., object]] = {
     "in_words": lambda *given: figures.in_words(_judged(*given)),
     "region": lambda *ends: figures.bounds(Range(*ends)),
     "needs": _needs,
-    "ticks": lambda **axis: ", ".join(Axis(**axis).labels()),
+    "ticks": lambda axis: ", ".join(Axis(**axis).labels()),
     "bars": _bars,
     "errors": functools.partial(_bars, log=True),
     "text": formula.inline,
@@ -252,8 +241,6 @@ WORDS: dict[str, Callable[..., object]] = {
 def words(lines: list[str], _old: list[str]) -> str:
     """Call a function of `WORDS`."""
     name, _, arguments = lines[0].partition(" ")
-    if arguments.startswith("{"):
-        return str(WORDS[name](**json.loads(arguments)))
     return str(WORDS[name](*json.loads(f"[{arguments}]")))
 
 

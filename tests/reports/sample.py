@@ -47,15 +47,11 @@ def record() -> rec.Record:
             rec.PaperRow(key="B", title="Associative Memories", read="abstracts and reviews"),
         ],
         derivations=[
-            rec.Derivation(
-                module=f"theory.{name}",
-                text=f"How {name} follows: $x$.",
-                rests_on=bases,
-            )
+            rec.Derivation(module=name, text=f"How {name[7:]} follows: $x$.", rests_on=bases)
             for name, bases in (
-                ("signal", []),
-                ("localisation", ["theory.signal"]),
-                ("recall", ["theory.signal"]),
+                ("theory.signal", []),
+                ("theory.localisation", ["theory.signal"]),
+                ("theory.recall", ["theory.signal"]),
             )
         ],
         claims=[

@@ -99,13 +99,6 @@ def test_claims_are_sorted_and_go_back(tab: Page) -> None:
     assert tab.locator(".part:not([hidden]) > h3").count() > 1
 
 
-def test_the_search_and_a_picture_are_on_the_first_screen(tab: Page, report: Record) -> None:
-    report.claims = [claim for claim in report.claims if claim.outcome == "passed"]
-    tab.set_content(html.render(report))
-    expect(tab.locator("input[type=search]")).to_be_in_viewport()
-    expect(tab.locator(".findings svg").first).to_be_in_viewport()
-
-
 def test_the_page_of_the_baseline_is_short_and_has_few_elements(
     browser: Browser, tmp_path: Path
 ) -> None:

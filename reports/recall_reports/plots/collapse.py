@@ -19,26 +19,18 @@ def painters(claim: ClaimRow) -> list[Painter]:
         return found  # one series is one curve in any case
     if any(_unit(claim, cell) for cell in claim.cells):
         found.append(partial(paint, control=None))
-    departures = {c.id: _departures(claim, c.id) for c in claim.controls}
-    names = [name for name, logs in departures.items() if any(logs)]
-    if names:
-        worst = max(
-            names, key=lambda name: (pstdev(departures[name]), max(map(abs, departures[name])))
-        )
-        found.append(partial(paint, control=worst))
+    spreads = {}
+    for control in claim.controls:
+        logs = [  # equal if a constant is wrong; rounding errors do not rank the controls
+            round(math.log(wrong) - math.log(right), 6)
+            for cell in claim.cells
+            if (right := _unit(claim, cell)) and (wrong := _unit(claim, cell, control.id))
+        ]
+        if any(logs):
+            spreads[control.id] = pstdev(logs), max(map(abs, logs))
+    if spreads:
+        found.append(partial(paint, control=max(spreads, key=spreads.__getitem__)))
     return found
-
-
-def _departures(claim: ClaimRow, control: str) -> list[float]:
-    """Return logs of a control's critical values over the theory's; equal if a constant is wrong.
-
-    They are rounded, so that rounding errors do not rank the controls.
-    """
-    return [
-        round(math.log(wrong) - math.log(right), 6)
-        for cell in claim.cells
-        if (right := _unit(claim, cell)) and (wrong := _unit(claim, cell, control))
-    ]
 
 
 def _unit(claim: ClaimRow, cell: CellRow, control: str | None = None) -> float | None:

@@ -55,7 +55,9 @@ def place(
         best: tuple[int, int, int] | None = None
         chosen, around = (curve[-1], "end", False), None
         for index, (spot, anchor, box) in enumerate(_places(text, curve)):
-            if not _inside(box, frame) or any(_meet(box, other) for other in taken):
+            inside = frame[0] < box[0] and frame[1] < box[1]
+            inside &= box[2] < frame[2] and box[3] < frame[3]
+            if not inside or any(_meet(box, other) for other in taken):
                 continue
             near = _around(box, bits, NEAR)
             if best is not None and near > best[0]:
@@ -93,10 +95,6 @@ def _around(box: Box, bits: int, margin: float) -> int:
     whole = (1 << right - left + 1) - 1
     rows = range(top, bottom + 1)
     return sum((bits >> row * COLUMNS + left & whole).bit_count() for row in rows)
-
-
-def _inside(box: Box, frame: Box) -> bool:
-    return box[0] > frame[0] and box[1] > frame[1] and box[2] < frame[2] and box[3] < frame[3]
 
 
 def _meet(one: Box, other: Box) -> bool:

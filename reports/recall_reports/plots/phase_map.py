@@ -48,7 +48,10 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, plane: Tiles | None = No
         at = phrases.parameters(plane.params, claim.symbols)
         where = f", at {at}" if at else ""
         return f"Areas: the largest that theory predicts{where}. Points: the measured largest."
-    return _caption(cells, crowded=len(crowd) < len(cells))
+    caption = "Each point is a cell: colour is the measured largest, letter the predicted one."
+    if len(crowd) < len(cells):
+        caption += " Rings are cells at the same place that differ in the other parameters."
+    return caption + " Boxed: the two disagree." * any(map(_disagrees, cells))
 
 
 def background(
@@ -94,12 +97,3 @@ def _key(name: str, words: Mapping[str, str]) -> str:
     if name in words:
         return f"{name} {words[name]}"
     return name if _short(name) == name else f"{name} ({_short(name)})"
-
-
-def _caption(cells: list[CellRow], *, crowded: bool) -> str:
-    caption = "Each point is a cell: colour is the measured largest, letter the predicted one."
-    if crowded:
-        caption += " Rings are cells at the same place that differ in the other parameters."
-    if any(map(_disagrees, cells)):
-        caption += " Boxed: the two disagree."
-    return caption

@@ -149,15 +149,10 @@ def scale_axis(axis: Axis, values: Iterable[float], *, log: bool, at_values: boo
     """
     found = sorted({value for value in values if math.isfinite(value)})
     axis.log = log and bool(found) and found[0] > 0
-    if at_values and 1 < len(found) <= MAX_TICKS and _apart(found, log=axis.log):
-        axis.ticks = found
-
-
-def _apart(values: Sequence[float], *, log: bool) -> bool:
-    """Whether tick labels at these values have room."""
-    places = [math.log(value) if log else value for value in values]
-    gaps = [after - before for before, after in itertools.pairwise(places)]
-    return min(gaps) > 0.1 * (places[-1] - places[0])
+    if at_values and 1 < len(found) <= MAX_TICKS:
+        places = [math.log(value) if axis.log else value for value in found]
+        gaps = [after - before for before, after in itertools.pairwise(places)]
+        axis.ticks = found if min(gaps) > 0.1 * (places[-1] - places[0]) else ()
 
 
 def _order(value: Any) -> tuple[bool, float, str]:
