@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import escape
 
-from recall_reports import opening, phrases, plots, summary
+from recall_reports import phrases, plots
 from recall_reports.analyses import Analyses
 from recall_reports.plots import figure
 from recall_reports.plots.bars import Bar, bars, sharpness
@@ -25,7 +25,6 @@ plots."""
 
 def render(record: Record, analyses: Analyses | None = None) -> str:
     """Make the page of a valid record, with its usual analyses if already made."""
-    _, exploratory = summary.split(record)
     analyses = analyses or Analyses(record.claims, record.usual)
     return _folded(
         page(
@@ -36,18 +35,8 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
             views={claim.id: _view(claim, analyses) for claim in record.claims},
             analyses=analyses,
             sharpness=sharpness,
-            groups=summary.groups(record),
-            exploratory=exploratory,
-            headline=opening.headline(record),
-            first_lines=opening.first_lines(record),
             drawn_figures=figure.figures(record, analyses),
-            strip=summary.strip(record),
-            present={phrases.state(claim) for claim in record.claims},
-            attention=summary.attention(record),
-            statements=summary.statements(record),
-            derivations=summary.derivations(record),
             papers={paper.key: paper for paper in record.papers},
-            tiers=list(dict.fromkeys(tier for claim in record.claims for tier in claim.tiers)),
         )
     )
 

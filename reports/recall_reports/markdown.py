@@ -16,10 +16,9 @@ APART = "&#8203;"
 def render(record: Record, analyses: Analyses | None = None) -> str:
     """Write the verdict table, then failed and undecided claims with reasons."""
     claims, exploratory = map(summary.tried, summary.split(record))
-    filters = {"escaped": escaped, "code": code}
     values = {"record": record, "claims": claims, "exploratory": exploratory}
-    analyses = analyses or Analyses(record.claims, record.usual)
-    return templating.text("report.md.j2", filters, analyses=analyses, **values)
+    values |= {"analyses": analyses or Analyses(record.claims, record.usual)}
+    return templating.page("report.md.j2", escaped=escaped, code=code, **values)
 
 
 def escaped(text: str) -> str:

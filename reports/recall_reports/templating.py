@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -12,15 +11,8 @@ from recall_reports import figures, formula, hunted, opening, phrases, summary
 
 
 def page(name: str, **values: Any) -> str:
-    """Fill in a template of HTML."""
+    """Fill in a template; HTML and SVG have all text escaped, Markdown has none."""
     return _environment().get_template(name).render(**values)
-
-
-def text(name: str, filters: Mapping[str, Callable[[str], str]], **values: Any) -> str:
-    """Fill in a template of plain text, with its own filters."""
-    plain = _environment().overlay(autoescape=False, keep_trailing_newline=True)
-    plain.filters = {**plain.filters, **filters}
-    return plain.get_template(name).render(**values)
 
 
 @cache
@@ -28,7 +20,7 @@ def _environment() -> Environment:
     """Load the templates with the phrases and functions that they use."""
     found = Environment(
         loader=PackageLoader("recall_reports"),
-        autoescape=True,
+        autoescape=lambda name: name is None or not name.endswith(".md.j2"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -173,7 +173,7 @@ def claim(name: str, title: str, components: list[rec.ComponentRow], **more: Any
     order = ("SUPPORTED", "INCONCLUSIVE", "REFUTED")
     verdict = max((part.verdict for part in components), key=order.index, default=None)
     settings: dict[str, Any] = {
-        "statement": "For V much larger than d the mean trigger score follows this formula.\n\n"
+        "statement": "For V much larger than d the mean\ntrigger score follows this formula.\n\n"
         "It is an `exact` mean over data and embeddings, $\\gamma\\eta = 1$.",
         "latex": r"\frac{E\theta_{\mathrm{trig}}}{s_0} = \Big(1-\frac1V\Big)\Big[1-\frac1N\Big]",
         "source": source(),
