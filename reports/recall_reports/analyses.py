@@ -44,9 +44,8 @@ class Tested:
     @property
     def disagreement(self) -> str:
         """Say where the usual interval lies, and what the verdict is."""
-        verdict, where = self.component.verdict, "outside"
-        if verdict is Verdict.REFUTED:
-            where = "inside"
+        verdict = self.component.verdict
+        where = "inside" if verdict is Verdict.REFUTED else "outside"
         name = phrases.component_name(self.claim, self.component, self.component.params)
         region = figures.region(self.component)
         return (

@@ -26,26 +26,18 @@ plots."""
 def render(record: Record, analyses: Analyses | None = None) -> str:
     """Make the page of a valid record, with its usual analyses if already made."""
     analyses = analyses or Analyses(record.claims, record.usual)
-    return _folded(
-        page(
-            "report.html.j2",
-            folded=True,
-            record=record,
-            suite=record.suite,
-            views={claim.id: _view(claim, analyses) for claim in record.claims},
-            analyses=analyses,
-            sharpness=sharpness,
-            drawn_figures=figure.figures(record, analyses),
-            papers={paper.key: paper for paper in record.papers},
-        )
+    text = page(
+        "report.html.j2",
+        folded=True,
+        record=record,
+        suite=record.suite,
+        views={claim.id: _view(claim, analyses) for claim in record.claims},
+        analyses=analyses,
+        sharpness=sharpness,
+        drawn_figures=figure.figures(record, analyses),
+        papers={paper.key: paper for paper in record.papers},
     )
-
-
-def _folded(text: str) -> str:
-    """Compress the page's folded parts, which its script unpacks.
-
-    Folded parts are nine tenths of the page, and mostly repeat from claim to claim.
-    """
+    # Folded parts are nine tenths of the page, and mostly alike from claim to claim.
     parts = "\0".join(FOLDED.findall(text)).encode()
     packed = base64.b64encode(zlib.compress(parts, 9)).decode()
     return FOLDED.sub("<template></template>", text).replace(

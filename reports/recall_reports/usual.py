@@ -58,13 +58,10 @@ def components(claim: ClaimRow) -> list[Usual | None]:
     errors = [cell.error for cell in claim.cells if cell.replicates]
     if claim.state != "DECIDED" or not errors or None in errors:
         return nothing
-    if name in OF_MEANS:
-        return [_mean(claim, component) for component in claim.components]
-    if name == "CriticalLocation":
-        return [_location(claim, component) for component in claim.components]
     if name in ("Exponents", "CriticalExponents"):
         return _exponents(claim) or nothing
-    return nothing
+    analyse = {"CriticalLocation": _location, **dict.fromkeys(OF_MEANS, _mean)}.get(name)
+    return [analyse(claim, part) for part in claim.components] if analyse else nothing
 
 
 def _usual(

@@ -44,7 +44,7 @@ def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -
         rec.Series(claim="A.trigger-signal", label=f"L = {n}", where={"length": n})
         for n in (16, 64)
     ]
-    statements = (
+    statements: tuple[tuple[str, str, list[str], str], ...] = (
         ("A3", "stated", ["A9"], "Capacity is a product of N, d and L."),
         ("A9", "reported", [], "Theorem 1 gives accuracy under a condition on its sizes."),
         ("A12", "reported", [], "In the orthogonal regime (d > V) the factors separate."),

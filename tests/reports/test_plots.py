@@ -13,16 +13,11 @@ from recall_reports.plots import curve, figure, series
 from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import COLOURS, MUTED, Axis, Chart, Mark
 from recall_reports.plots.panel import svg as svg_of
-from recall_reports.record import CellRow, ClaimRow, Range
+from recall_reports.record import CellRow, Range
 from recall_reports.record.values import Plot, Scale
 from tests.reports import builders, golden, sample
 
 CLAIMS = {claim.id: claim for claim in sample.record().claims}
-
-
-def plotted(claim: ClaimRow) -> Plot:
-    assert claim.plot is not None
-    return claim.plot
 
 
 @pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim.plot])
@@ -54,35 +49,24 @@ def test_brackets_of_crossings_are_shaded_up_to_the_last_point_where_an_end_is_o
     cells = [c for c in claim.cells if first.params.items() <= c.params.items()]
     unit, last = cells[0].critical, max(float(c.params["samples"]) for c in cells)
     assert unit is not None
+    assert claim.plot is not None
     second.one_sided = Range(None, None)
-    for ends, shaded in (
-        (Range(0.9, 1.1), [0.9 * unit, 1.1 * unit]),
-        (Range(0.9, None), [0.9 * unit, last]),
-    ):
-        first.one_sided, chart = ends, Chart()
-        curve.paint(chart, claim, plotted(claim))
+    for end, right in ((1.1, 1.1 * unit), (None, last)):
+        first.one_sided, chart = Range(0.9, end), Chart()
+        curve.paint(chart, claim, claim.plot)
         [band] = [mark for mark in chart.marks if mark.kind == "band"]
-        assert band.xs == pytest.approx(shaded)
+        assert band.xs == pytest.approx([0.9 * unit, right])
 
 
 def test_strands_never_join_points_of_different_settings() -> None:
-    cells = [
-        CellRow(params={"samples": samples, "length": length}, replicates=1)
-        for length in (8, 16)
-        for samples in (1, 2, 3)
-    ]
-    assert [len(part) for part in series.strands(cells, "samples")] == [3, 3]
-    ambiguous = [
-        CellRow(params={"samples": 1, "length": length}, replicates=1) for length in (8, 16)
-    ]
-    assert series.strands(ambiguous, "samples") == []
+    for samples, sizes in (((1, 2, 3), [3, 3]), ((1,), [])):
+        settings = [{"samples": n, "length": length} for length in (8, 16) for n in samples]
+        cells = [CellRow(params={**params}, replicates=1) for params in settings]
+        assert [len(part) for part in series.strands(cells, "samples")] == sizes
 
 
-VALUES = st.one_of(
-    st.none(), st.sampled_from(["A", "B"]), st.floats(allow_nan=False, allow_infinity=False)
-)
-
-
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.none() | st.sampled_from(["A", "B"]) | FLOATS
 PARAMS = st.fixed_dictionaries(
     {"samples": st.sampled_from([0, 1, 2, 1024, 0.5, "many"])},
     optional={"length": st.integers(1, 3), "embeddings": st.just("sphere")},

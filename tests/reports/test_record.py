@@ -4,6 +4,7 @@
 """
 
 import errno
+import math
 import os
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from recall_reports import html, markdown
 from recall_reports.__main__ import main
-from recall_reports.record import Record, certificates
+from recall_reports.record import Range, Record, certificates
 from recall_reports.record.certificates import Certificate, Certificates
 from recall_reports.record.files import ReportError, dump, load
 from recall_reports.write import render, write
@@ -33,6 +34,12 @@ def test_all_forms_are_written_and_the_record_is_read_as_it_was(
     found = load(paths["json"])
     assert found.usual
     assert found == replace(report, usual=found.usual)
+
+
+def test_an_open_end_is_infinite() -> None:
+    for ends in ((-math.inf, 3.0), (-1.0, math.inf), (-math.inf, math.inf), (1.0, 2.0)):
+        assert Range.of(*ends).ends == ends
+    assert Range.of(-math.inf, 3.0) == Range(None, 3.0)
 
 
 VERSION = b'{"schema": "recall-claims/4"'

@@ -101,9 +101,6 @@ def test_what_is_printed_of_a_refuted_control_is_not_in_its_region() -> None:
                 assert not low <= value <= high, f"{claim.id} {control.id}: {text}"
 
 
-HEADINGS = ["verdict", "claim", "estimate", "notices", "caught"]
-
-
 @pytest.mark.parametrize("width", [40, 80, 130, 200])
 def test_it_fits_and_names_every_claim(report: Record, width: int) -> None:
     text = golden.terminal(report, width)
@@ -148,7 +145,8 @@ def test_the_usual_analysis_is_told_when_asked_and_where_it_disagrees(report: Re
 
 def test_headings_keep_their_width_where_nothing_was_found(report: Record) -> None:
     report.claims = [claim for claim in report.claims if claim.state == "ERROR"]
-    assert golden.terminal(report).split()[:5] == HEADINGS
+    headings = ["verdict", "claim", "estimate", "notices", "caught"]
+    assert golden.terminal(report).split()[:5] == headings
 
 
 def test_many_claims_that_were_not_run_are_counted_and_named_when_asked(report: Record) -> None:

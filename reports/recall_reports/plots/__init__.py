@@ -17,25 +17,19 @@ PAINTERS = {"curve": curve.paint, "map": phase_map.paint, "parity": parity.paint
 
 def panels(claim: ClaimRow) -> list[Panel]:
     """Draw all panels of a claim, in reading order; none without a declared plot or data."""
-    found = _of_cells(claim)
+    found, plot = [], claim.plot
+    cells = [cell for cell in claim.cells if plot is not None and _drawable(cell, plot)]
+    if plot is not None and cells:
+        simulated = replace(claim, cells=cells)
+        painters: list[Painter] = [PAINTERS[plot.kind]]
+        if plot.kind == "map":
+            painters += [partial(phase_map.paint, plane=plane) for plane in plot.tiles]
+        if plot.collapse and plot.kind == "curve":
+            painters += collapse.painters(simulated)
+        found = [draw(paint, simulated, plot) for paint in painters]
     if claim.hunt is not None and len(regime.telling(claim.hunt.points)) == 2:
         found.append(draw(regime.paint, claim, Plot(kind="parity")))  # the plot is not read
     return found
-
-
-def _of_cells(claim: ClaimRow) -> list[Panel]:
-    plot = claim.plot
-    if plot is None:
-        return []
-    claim = replace(claim, cells=[cell for cell in claim.cells if _drawable(cell, plot)])
-    if not claim.cells:
-        return []
-    painters: list[Painter] = [PAINTERS[plot.kind]]
-    if plot.kind == "map":
-        painters += [partial(phase_map.paint, plane=plane) for plane in plot.tiles]
-    if plot.collapse and plot.kind == "curve":
-        painters += collapse.painters(claim)
-    return [draw(paint, claim, plot) for paint in painters]
 
 
 def _drawable(cell: CellRow, plot: Plot) -> bool:

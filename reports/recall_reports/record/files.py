@@ -32,7 +32,7 @@ def load(path: Path) -> Record:
         ReportError: the file is missing, unreadable, not JSON, of another version or invalid.
     """
     try:
-        found = msgspec.json.decode(path.read_bytes())
+        return validated(msgspec.json.decode(path.read_bytes()))
     except FileNotFoundError:
         raise ReportError(f"{path}: no such file; run `pytest claims/` to make a report") from None
     except OSError as error:
@@ -42,8 +42,6 @@ def load(path: Path) -> Record:
             f"{path}: not a JSON record ({error}); the file is damaged or was not written by this "
             "program: run `pytest claims/` for a new one"
         ) from error
-    try:
-        return validated(found)
     except ReportError as error:
         raise ReportError(f"{path}: {error}") from None
 
