@@ -122,13 +122,6 @@ def assumptions(claims: Iterable[ClaimRow]) -> dict[str, dict[str, dict[str, lis
     return found
 
 
-def overview(record: Record) -> list[tuple[PaperRow, dict[str, int]]]:
-    """Count each paper's claims by state, in the order of the record's claims."""
-    papers = {paper.key: paper for paper in record.papers}
-    found = grouped(record.claims, lambda claim: claim.source.paper)
-    return [(papers[key], count(members)) for key, members in found.items()]
-
-
 def strip(record: Record) -> list[tuple[PaperRow, list[list[ClaimRow]]]]:
     """List by paper the claims on theorems and the exploratory claims, without empty groups.
 

@@ -169,12 +169,15 @@ def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float]
     scan, target = (claim.declared.get(f"rule's {name}", "") for name in ("scan", "target"))
     sizes = _numbers(cell.params.get(scan) for cell in ladder)
     shares = _numbers(cell.observed for cell in ladder)
-    level = _numbers([_number(target) or cell.params.get(target) for cell in ladder])
     counts = np.array([cell.replicates for cell in ladder], dtype=float)
     errors = np.array([cell.error or 0.0 for cell in ladder])
-    if sizes is None or shares is None or level is None or len(set(sizes)) < 2:
+    if sizes is None or shares is None or len(set(sizes)) < 2:
         return None
-    if not (sizes.min() > 0 and shares.min() >= 0 and shares.max() <= 1 and 0 < level[0] < 1):
+    try:
+        level = float(ladder[0].params.get(target, target))
+    except ValueError:
+        return None
+    if not (sizes.min() > 0 and shares.min() >= 0 and shares.max() <= 1 and 0 < level < 1):
         return None
     if counts.min() < 2 or _separated(shares[np.argsort(sizes)]):
         return None
@@ -194,7 +197,7 @@ def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float]
             return None
         misfit = fit.pearson_chi2 / spread / max(fit.df_resid, 1)
         intercept, slope = fit.params
-        at = (stats.norm.ppf(level[0]) - intercept) / slope
+        at = (stats.norm.ppf(level) - intercept) / slope
         gradient = np.array([1.0, at]) / slope
         error = math.sqrt(gradient @ fit.cov_params() @ gradient * max(1.0, misfit))
     return middle + float(at), error
@@ -256,11 +259,3 @@ def _numbers(values: Iterable[object]) -> Array | None:
     if not found or any(isinstance(v, bool) or not isinstance(v, int | float) for v in found):
         return None
     return np.array(found, dtype=float)
-
-
-def _number(text: str) -> float | None:
-    """Read a text as a number; None if it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return None

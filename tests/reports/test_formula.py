@@ -31,14 +31,6 @@ def test_a_sized_bracket_keeps_its_size_under_an_exponent() -> None:
     assert [node.text for node in power[0]] == [")", None]
 
 
-@pytest.mark.parametrize("latex", [r"\unknowncommand{x}", r"\frac{1}{", r"x^{", r"\left("])
-def test_fallback_shows_the_source(latex: str) -> None:
-    result = formula.mathml(latex)
-    if "<math" not in result:
-        assert result == f'<code class="latex">{latex}</code>'
-    assert r"\unknowncommand" in formula.mathml(r"\unknowncommand{x}")
-
-
 def attacks() -> list[str]:
     """Each command of the converter, and some unknown commands, with attacks as arguments."""
     tables = [value for value in vars(commands).values() if isinstance(value, str | dict | tuple)]
