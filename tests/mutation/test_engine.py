@@ -221,11 +221,10 @@ test_hunt.test_only_what_is_refuted_at_its_own_level_is_confirmed
     hunt.campaign._confirm: tables.end_confirmation(number, => tables.end_confirmation(1,
     hunt.campaign._confirm: Confirmation(number, => Confirmation(1,
     hunt.campaign._confirm: if verdict is Verdict.REFUTED => if verdict is not Verdict.REFUTED
-test_hunt.test_a_violation_by_t_has_to_stand_twice
     hunt.probe.trials: if claim.rule.exact else => if True else
 test_hunt.test_what_is_not_confirmed_is_settled
     hunt.campaign._confirm: Verdict.SUPPORTED => Verdict.REFUTED
-test_hunt.test_the_grid_has_to_lie_in_the_regime
+test_run.test_a_claim_written_wrongly_is_refused
     model.regime.Values.__contains__: value in => value not in
 """
 """The errors; a line indented twice continues the line above.

@@ -281,6 +281,16 @@ FIRST = "smoke grid: its prediction at length=4"
         ({"predict": lambda cell: np.array([2.0])}, f"{FIRST} is a ndarray, not a number"),
         ({"predict": lambda cell: None}, f"{FIRST} is a NoneType, not a number"),
         ({"predict": lambda cell: 1 / 0}, f"{FIRST}: ZeroDivisionError: division by zero"),
+        ({"regime": rc.Regime("small", {"length": rc.log_range(1, 4)})}, "length=8 is out"),
+        ({"regime": rc.Regime("small", {"dim": (4, 8)})}, "it has no range for length"),
+        (
+            {"regime": rc.Regime("", {"length": (4, 8)}, holds=lambda cell: cell["length"] < 8)},
+            "excludes cell length=8: its condition does not hold there",
+        ),
+        (
+            {"regime": rc.Regime("", {"length": (4, 8)}), "size": lambda cell: cell["length"] ** 7},
+            "smoke cell length=8 costs more than a search",
+        ),
         ({"controls": (rc.at("c", lenght=8),)}, "control c in the smoke grid: it predicts what"),
         ({"controls": (rc.power("c", lenght=1),)}, "control c in the smoke grid: .* only length"),
     ],
