@@ -8,17 +8,8 @@ from unittest.mock import Mock, call
 
 import pytest
 
-from claims.factual.test_sequential_plateau import hallucination
 from recall_claims.evidence import fingerprints, imports
 from recall_claims.evidence.fingerprints import fingerprint
-from recall_claims.evidence.imports import (
-    bases,
-    independence,
-    source,
-    summary,
-    upstream,
-    visible_names,
-)
 from recall_claims.evidence.ledger import Ledger
 from tests.faults.conftest import PAPER
 
@@ -93,8 +84,8 @@ def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
         fingerprints._imported_code,
         fingerprints._module_code,
         fingerprints._content,
-        upstream,
-        source,
+        imports.upstream,
+        imports.source,
     ):
         cached.cache_clear()
     importlib.invalidate_caches()
@@ -111,7 +102,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("claim", "old", "new", "same"),
     [
-        ("one", "", "", True),
         ("one", '"One", cells', '"The one", cells', True),
         ("one", '"T.listed", 1.1', '"T.listed", 1.3', True),
         ("one", 'listed = of_one("', 'listed = of_none("', True),
@@ -146,7 +136,7 @@ def test_fingerprint_changes_with_what_the_figures_depend_on(
     assert old in SOURCE
     before, after = (
         fingerprint(vars(load(folder, text))[claim].observe)
-        for text in (SOURCE, SOURCE.replace(old, new) if old else SOURCE)
+        for text in (SOURCE, SOURCE.replace(old, new))
     )
     assert (before == after) is same
 
@@ -167,26 +157,25 @@ def test_a_file_is_parsed_once_whatever_the_number_of_its_claims(
     assert parsed.call_args_list.count(call("claimlike")) == 2  # its tree, and its imports
     named = Mock(wraps=imports._global_names)
     monkeypatch.setattr(imports, "_global_names", named)
-    assert visible_names(loaded.one.observe) is visible_names(loaded.one.observe)
+    assert imports.visible_names(loaded.one.observe) is imports.visible_names(loaded.one.observe)
     assert named.call_args_list.count(call(loaded.one.observe.__code__)) == 1
 
 
-def test_a_simulation_that_uses_theory_is_seen(folder: Path) -> None:
+def test_a_simulation_that_uses_theory_is_seen_and_an_attribute_of_its_name_is_not(
+    folder: Path,
+) -> None:
     module = load(folder, SOURCE)
-    assert "theory.attention.problem" in visible_names(module.cheat)
-    assert not any(name.startswith("theory") for name in visible_names(module.observe))
-
-
-def test_an_attribute_that_shares_a_theory_modules_name_is_innocent(folder: Path) -> None:
-    assert visible_names(load(folder, SOURCE).innocent) == ()
+    assert "theory.attention.problem" in imports.visible_names(module.cheat)
+    assert not any(name.startswith("theory") for name in imports.visible_names(module.observe))
+    assert imports.visible_names(module.innocent) == ()
 
 
 def test_a_file_in_no_package_counts_with_what_it_imports(folder: Path) -> None:
     (folder / "flat_helper.py").write_text("from simulation import tiles\n")
     load(folder, "import json\nimport numpy\nimport flat_helper\n", "flat")
-    assert upstream("flat") >= {"flat_helper", "simulation", "simulation.tiles"}
-    assert source("flat") == (folder / "flat.py").resolve()
-    assert source("json") is source("numpy") is source("flat.nothing") is None
+    assert imports.upstream("flat") >= {"flat_helper", "simulation", "simulation.tiles"}
+    assert imports.source("flat") == (folder / "flat.py").resolve()
+    assert {imports.source(name) for name in ("json", "numpy", "flat.nothing")} == {None}
 
 
 OWN = {
@@ -256,10 +245,6 @@ def test_a_ledger_beside_a_claim_is_no_data_of_it(folder: Path) -> None:
         assert fingerprint(load(folder, SOURCE).one.observe) == before
 
 
-def test_helpers_of_another_claim_file_count() -> None:
-    assert "claims.factual.sequential" in upstream(hallucination.module)
-
-
 def test_formulas_rest_on_the_nearest_that_are_asked_about() -> None:
     names = (
         "theory.attention.signal",
@@ -267,7 +252,7 @@ def test_formulas_rest_on_the_nearest_that_are_asked_about() -> None:
         "theory.attention.critical",
         "theory.attention.capacity",
     )
-    assert bases([*names, "theory.nowhere"]) == {
+    assert imports.bases([*names, "theory.nowhere"]) == {
         "theory.attention.capacity": ["theory.attention.critical", "theory.attention.localisation"],
         "theory.attention.critical": ["theory.attention.localisation"],
         "theory.attention.localisation": ["theory.attention.signal"],
@@ -277,11 +262,11 @@ def test_formulas_rest_on_the_nearest_that_are_asked_about() -> None:
 
 def test_summary_is_the_first_paragraph_of_the_docstring() -> None:
     expected = "Localisation: the probability that the attention finds the informative token."
-    assert summary("theory.attention.localisation") == expected
+    assert imports.summary("theory.attention.localisation") == expected
 
 
 def test_theory_and_simulation_are_independent_and_counted() -> None:
-    found = independence()
+    found = imports.independence()
     assert found["chains"] == 0
     for package in ("theory", "simulation"):
         folder = Path(__file__).parents[3] / package

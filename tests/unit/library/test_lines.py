@@ -16,7 +16,7 @@ from tests.unit.library import made
 
 
 def drawn(predict: Any, cells: tuple[rc.Cell, ...], plot: rc.Plot, **more: Any) -> list[Line]:
-    claim = replace(made.mean_claim, predict=predict, plot=plot, regime=None, **more)
+    claim = replace(made.mean_claim, predict=predict, plot=plot, **{"regime": None, **more})
     rows = [CellRow(params=dict(c), predicted=float(predict(c)), replicates=1) for c in cells]
     return lines.lines(claim, {"double": lambda c: 2 * predict(c)}, cells, rows)
 
@@ -69,33 +69,26 @@ def crossed(cell: rc.Cell) -> float:
     return sigmoid(cell)
 
 
+CELLS = rc.grid(x=(50, 100, 200))
+
+
 @pytest.mark.parametrize(
-    "reason",
-    ["dear", "breaks down", "breaks down in the middle", "no path", "one cell"],
+    ("predict", "cells", "plot"),
+    [
+        (sigmoid, CELLS, replace(CURVE, dear=True)),
+        (crossed, CELLS, CURVE),
+        (crossed, rc.grid(x=(40, 120)), CURVE),
+        (sigmoid, tuple(rc.Cell(x=x, n=n) for x, n in ((50, 1), (100, 3), (200, 2))), CURVE),
+        (sigmoid, CELLS[:1], CURVE),
+    ],
+    ids=["dear", "breaks down", "breaks down in the middle", "no path", "one cell"],
 )
-def test_there_is_no_curve(reason: str) -> None:
-    cells: tuple[rc.Cell, ...] = rc.grid(x=(50, 100, 200))
-    plot, predict = CURVE, sigmoid
-    if reason == "dear":
-        plot = replace(CURVE, dear=True)
-    elif reason == "breaks down":
-        predict = crossed
-    elif reason == "breaks down in the middle":
-        predict, cells = crossed, rc.grid(x=(40, 120))
-    elif reason == "no path":
-        cells = tuple(rc.Cell(x=x, n=n) for x, n in ((50, 1), (100, 3), (200, 2)))
-    else:
-        cells = cells[:1]
+def test_there_is_no_curve(predict: Any, cells: tuple[rc.Cell, ...], plot: rc.Plot) -> None:
     assert drawn(predict, cells, plot) == []
 
 
 def test_a_curve_ends_where_the_regime_does() -> None:
-    cells = rc.grid(x=(50, 100, 200))
-    claim = replace(
-        made.mean_claim, predict=sigmoid, plot=CURVE, regime=rc.Regime("", {"x": range(50, 210)})
-    )
-    rows = [CellRow(params=dict(c), predicted=sigmoid(c), replicates=1) for c in cells]
-    [line] = lines.lines(claim, {}, cells, rows)
+    line, _ = drawn(sigmoid, CELLS, CURVE, regime=rc.Regime("", {"x": range(50, 210)}))
     assert line.xs[0] == 50
     assert 200 <= line.xs[-1] <= 209
 
