@@ -9,8 +9,9 @@ from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source
 from recall_claims.declare.claim import Observe
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.run import Outcome, Prepared, Settings, task_of
 from recall_claims.evidence.scheduler import run_claim
+from recall_claims.evidence.simulate import Task
 from recall_claims.model.budget import Budget
 from recall_claims.model.papers import papers
 
@@ -52,3 +53,8 @@ mean_claim = declared("T.mean")(mean)
 def outcome_of(one: Claim, ledger: Ledger) -> Outcome:
     """Run a claim's smoke tier in this process."""
     return run_claim(one, SMOKE, ledger, SerialExecutor())
+
+
+def first_task(one: Claim) -> Task:
+    """Make the task of a worker for the first block of a claim's smoke tier."""
+    return task_of(Prepared(one, "reg"), SMOKE, one.cells["smoke"][0], 0)

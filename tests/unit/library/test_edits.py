@@ -1,13 +1,13 @@
 """Edits since a commit, and the claims that depend on them."""
 
 import importlib
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from recall_claims.model import predictions as registry
 from recall_claims.plugin.edited import Edits
+from tests.apart import git, saved
 
 THEORY = """
 from recall_claims import prediction
@@ -55,20 +55,14 @@ def two(cell, block):
     """A mean."""
     return np.ones(block.replicates)
 '''
-WHO = ("-c", "user.name=a", "-c", "user.email=a@example.org")
 SIMULATION = "def drawn(block):\n    return [rng.normal() for rng in block.rngs]\n"
 
 
 @pytest.fixture
 def edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edits:
     """Make a repository with two claims on one formula, and commit it."""
-    folder = tmp_path / "edited_paper"
-    folder.mkdir()
     texts = {"__init__": "", "theory": THEORY, "simulation": SIMULATION, "test_claims": CLAIMS}
-    for name, text in texts.items():
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
-    for command in (("init", "-q"), ("add", "-A"), (*WHO, "commit", "-qm", "first")):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    saved(tmp_path, {f"edited_paper/{name}.py": text for name, text in texts.items()})
     monkeypatch.setattr(registry, "_registered", {**registry._registered})
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("edited_paper.test_claims")
@@ -100,8 +94,8 @@ def test_what_is_edited_is_told_with_the_claims_that_depend_on_it(
         f"edited, not committed: edited_paper.theory.alone; {alone}",
         f"edited, not committed: edited_paper.theory.planted; {alone}; controls do: T.one, T.two",
     ]
-    subprocess.run(["git", "branch", "baseline"], cwd=tmp_path, check=True)
-    subprocess.run(["git", *WHO, "commit", "-qam", "second"], cwd=tmp_path, check=True)
+    git(tmp_path, "branch", "baseline")
+    git(tmp_path, "commit", "--all", "--message", "second")
     file.write_text(changed.replace("5 *", "9 *"), encoding="utf-8")
     since = Edits(tmp_path, "baseline", edits._claims)
     assert [told.partition(";")[0] for told in since.lines(["T.one"])] == [
@@ -109,7 +103,7 @@ def test_what_is_edited_is_told_with_the_claims_that_depend_on_it(
         "edited since baseline: edited_paper.theory.FACTOR",
         "edited since baseline: edited_paper.theory.alone",
     ]
-    subprocess.run(["git", "reset", "-q", "baseline"], cwd=tmp_path, check=True)
+    git(tmp_path, "reset", "baseline")
     file.write_text(changed, encoding="utf-8")
     theory = "its theory was edited (edited_paper.theory.FACTOR)"
     assert edits.since(two) == f"since commit HEAD, {theory} and its simulation was not"

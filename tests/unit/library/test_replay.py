@@ -23,8 +23,15 @@ from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import elsewhere, simulate
 from recall_claims.judge.rules import Sample
 from recall_claims.model.errors import ClaimError, SimulationError
-from tests.unit.library.made import CELLS, SMOKE, declared, mean, mean_claim, outcome_of
-from tests.unit.library.test_run import task_of
+from tests.unit.library.made import (
+    CELLS,
+    SMOKE,
+    declared,
+    first_task,
+    mean,
+    mean_claim,
+    outcome_of,
+)
 
 CALLS = itertools.count()
 
@@ -165,9 +172,9 @@ def test_a_simulation_with_chance_is_not_deterministic(ledger: Ledger) -> None:
         outcome_of(one, ledger)
 
 
-def test_what_a_worker_returns_is_tried_in_this_process(ledger: Ledger) -> None:
+def test_what_a_worker_returns_is_tried_in_this_process() -> None:
     KIND[0] = "something of its process"
-    task = replace(task_of(simulated, ledger), replay=True)
+    task = replace(first_task(simulated), replay=True)
     result = simulate(task)
     elsewhere(task, result)
     other = replace(result, observations={"value": result.observations["value"] + 1e-6})
@@ -209,9 +216,9 @@ def test_rounding_is_allowed_for(ledger: Ledger) -> None:
     assert replay.differing(simulated, block, [0, 1], None) == [], "memory is short"
 
 
-def test_it_costs_little(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_costs_little(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
-    task = replace(task_of(mean_claim, ledger), replay=True)
+    task = replace(first_task(mean_claim), replay=True)
     figures = simulate(task).observations
 
     def again(indices: Any) -> Any:
