@@ -87,9 +87,6 @@ def test_the_distance_of_laws_is_that_of_kolmogorov_and_smirnov() -> None:
     law = stats.gamma(2.1)
     [part] = rc.Law(0.2).components([sample(drawn(1))], lambda _: law.cdf, ALPHA)
     assert part.estimate == pytest.approx(stats.ks_1samp(drawn(1), law.cdf).statistic)
-    coins = np.array([0.0] * 30 + [1.0] * 70)
-    [part] = rc.Law(0.2).components([sample(coins)], lambda _: stats.bernoulli(0.6).cdf, ALPHA)
-    assert part.estimate == pytest.approx(0.1)  # at the step, where 0.3 is seen and 0.4 predicted
     assert judge(rc.Law(0.05).components([sample(drawn(2, 20_000))], lambda _: law.cdf, ALPHA)) == (
         Verdict.SUPPORTED
     )
