@@ -1,4 +1,8 @@
-"""Curves of predictions go through the cells, bend with the formula, and end with its regime."""
+"""Curves and backgrounds of plots, as the theory predicts them.
+
+Curves go through the cells, bend with the formula, and end with its regime. Each tile of a map has
+the predicted name, although few are predicted.
+"""
 
 import math
 from dataclasses import replace
@@ -7,9 +11,9 @@ from typing import Any
 import pytest
 
 import recall_claims as rc
-from recall_claims import lines
+from recall_claims import lines, tiles
 from recall_reports.record import CellRow
-from recall_reports.record.values import Line
+from recall_reports.record.values import Line, Tiles
 from tests.every_claim import imported, lowest
 from tests.figures import _record
 from tests.unit.library import made
@@ -69,17 +73,17 @@ def crossed(cell: rc.Cell) -> float:
     return sigmoid(cell)
 
 
-CELLS = rc.grid(x=(50, 100, 200))
+SIZES = rc.grid(x=(50, 100, 200))
 
 
 @pytest.mark.parametrize(
     ("predict", "cells", "plot"),
     [
-        (sigmoid, CELLS, replace(CURVE, dear=True)),
-        (crossed, CELLS, CURVE),
+        (sigmoid, SIZES, replace(CURVE, dear=True)),
+        (crossed, SIZES, CURVE),
         (crossed, rc.grid(x=(40, 120)), CURVE),
         (sigmoid, tuple(rc.Cell(x=x, n=n) for x, n in ((50, 1), (100, 3), (200, 2))), CURVE),
-        (sigmoid, CELLS[:1], CURVE),
+        (sigmoid, SIZES[:1], CURVE),
     ],
     ids=["dear", "breaks down", "breaks down in the middle", "no path", "one cell"],
 )
@@ -88,7 +92,7 @@ def test_there_is_no_curve(predict: Any, cells: tuple[rc.Cell, ...], plot: rc.Pl
 
 
 def test_a_curve_ends_where_the_regime_does() -> None:
-    line, _ = drawn(sigmoid, CELLS, CURVE, regime=rc.Regime("", {"x": range(50, 210)}))
+    line, _ = drawn(sigmoid, SIZES, CURVE, regime=rc.Regime("", {"x": range(50, 210)}))
     assert line.xs[0] == 50
     assert 200 <= line.xs[-1] <= 209
 
@@ -109,10 +113,81 @@ def test_a_curve_crosses_its_target_in_the_region_of_its_claim() -> None:
     assert len(found) >= 25
 
 
-def test_the_record_holds_the_curves_of_the_code() -> None:
-    claim = imported()["F.muon-loss"]
-    [row] = [row for row in _record("reports/baseline.json").claims if row.id == claim.id]
-    cells = [rc.Cell(**cell.params) for cell in row.cells]
-    found = lines.lines(claim, {}, cells, row.cells)
-    assert row.plot is not None
-    assert found == [line for line in row.plot.line if not line.control]
+MAP = rc.Plot("map", x="length", group=("samples",))
+
+
+def winner(cell: rc.Cell) -> str:
+    if cell["length"] ** 2 > cell["dim"] * cell["samples"]:
+        return "context"
+    return "few" if cell["samples"] < 20 else "trigger"
+
+
+def planes(predict: Any, cells: tuple[rc.Cell, ...], plot: rc.Plot = MAP) -> list[Tiles]:
+    return tiles.tiles(replace(made.mean_claim, predict=predict, plot=plot), cells)
+
+
+CELLS = (
+    *rc.grid(length=(4, 256), samples=(8, 4096), dim=8, width=1),
+    *rc.grid(length=16, samples=(16, 64, 256), dim=64, width=2),
+    *rc.grid(length=16, samples=(16, 64), dim=128, width=3),
+)
+
+
+def test_every_tile_has_the_predicted_name_and_most_are_not_asked_for() -> None:
+    asked = []
+
+    def counted(cell: rc.Cell) -> str:
+        asked.append(cell)
+        return winner(cell)
+
+    first, second = planes(counted, CELLS)
+    assert first.params == {"dim": 8}, "which has the most cells; the width changes nothing"
+    assert second.params == {"dim": 64}
+    assert first.xs[0] < 4 < 256 < first.xs[-1]
+    wrong = count = 0
+    for j, row in enumerate(first.rows):
+        for i, index in enumerate(row):
+            x, y = ((one[k] * one[k + 1]) ** 0.5 for one, k in ((first.xs, i), (first.ys, j)))
+            found = winner(rc.Cell(length=round(x), samples=round(y), dim=8))
+            wrong += first.names[int(index)] != found
+            count += 1
+    assert wrong <= 0.02 * count
+    assert len(asked) < count
+
+
+@pytest.mark.parametrize(
+    ("predict", "cells", "plot"),
+    [
+        (lambda cell: 1.0, CELLS, MAP),
+        (winner, CELLS, rc.Plot(x="length", y_label="share")),
+        (winner, tuple(cell.replace(samples="many") for cell in CELLS), MAP),
+        (winner, CELLS[:2], MAP),
+    ],
+    ids=["no name", "no map", "no number", "few cells"],
+)
+def test_what_has_no_plane_has_no_tiles(
+    predict: Any, cells: tuple[rc.Cell, ...], plot: rc.Plot
+) -> None:
+    assert planes(predict, cells, plot) == []
+
+
+def test_places_where_the_formula_breaks_down_stay_empty() -> None:
+    def broken(cell: rc.Cell) -> str:
+        if cell["length"] > 100:
+            raise ValueError("too long")
+        return winner(cell)
+
+    found = planes(broken, CELLS)[0]
+    assert {row[-1] for row in found.rows} == {"."}
+
+
+def test_the_record_holds_the_curves_and_tiles_of_todays_formulas() -> None:
+    rows = {claim.id: claim for claim in _record("reports/baseline.json").claims}
+    for name in ("F.muon-loss", "A.dominant-term-map", "B.flow-order"):
+        row, claim = rows[name], imported()[name]
+        cells = [rc.Cell(**cell.params) for cell in row.cells]
+        assert row.plot is not None
+        curves = [line for line in row.plot.line if not line.control]
+        assert curves == lines.lines(claim, {}, cells, row.cells)
+        assert row.plot.tiles == tiles.tiles(claim, cells)
+        assert bool(row.plot.tiles) != bool(curves)
