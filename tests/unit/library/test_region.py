@@ -159,22 +159,9 @@ def test_resolution_is_told_from_what_refutes() -> None:
     assert verdict(0.999 * told) is not Verdict.REFUTED
 
 
-def test_a_pilot_foretells_how_much_data_decides() -> None:
-    rng = np.random.default_rng(3)
-    rule = MeanRatio(Region(0.95, 1.05))
-
-    def look(n: int) -> tuple[Component, ...]:
-        sample = Sample(Cell(a=1), {"value": rng.normal(1, 0.3, size=n)})
-        return rule.components([sample], lambda cell: 1.0, 1e-6)
-
-    needed = round(1_000 * factor_to_decide(look(1_000)))
-    assert judge(look(2 * needed)) is Verdict.SUPPORTED
-    assert judge(look(needed // 2)) is Verdict.INCONCLUSIVE
+def test_a_pilot_near_an_edge_by_chance_asks_for_what_a_theory_that_holds_needs() -> None:
     refuted = Component("c", 1.2, Interval(1.0, 1.4), Region(0.95, 1.05), "ratio")
     assert factor_to_decide([refuted]) == pytest.approx((0.2 / 0.15) ** 2, rel=0.01)
-
-
-def test_a_pilot_near_an_edge_by_chance_asks_for_what_a_theory_that_holds_needs() -> None:
     near = Component("c", 1.04, Interval(0.9, 1.18), Region(0.95, 1.05), "ratio")
     assert factor_to_decide([near]) == pytest.approx(14**2, rel=0.02)
     assert factor_to_decide([if_right(near)]) == pytest.approx(2.8**2, rel=0.02)
@@ -183,14 +170,9 @@ def test_a_pilot_near_an_edge_by_chance_asks_for_what_a_theory_that_holds_needs(
     assert if_right(replace(near, region=Region(0.95, math.inf))).estimate == 1.04
 
 
-@pytest.mark.parametrize(
-    ("estimate", "interval", "match"),
-    [
-        (1.05, Interval(0.9, 1.1), "no amount of data decides"),
-        (math.nan, EVERYTHING, "more replicates"),
-    ],
-    ids=["edge", "nothing-known"],
-)
-def test_a_pilot_that_foretells_nothing(estimate: float, interval: Interval, match: str) -> None:
-    with pytest.raises(ClaimError, match=match):
-        factor_to_decide([Component("c", estimate, interval, Region(0.95, 1.05), "ratio")])
+def test_a_pilot_that_foretells_nothing() -> None:
+    at_the_edge = Component("c", 1.05, Interval(0.9, 1.1), Region(0.95, 1.05), "ratio")
+    with pytest.raises(ClaimError, match="no amount of data decides"):
+        factor_to_decide([at_the_edge])
+    with pytest.raises(ClaimError, match="more replicates"):
+        factor_to_decide([replace(at_the_edge, interval=EVERYTHING)])
