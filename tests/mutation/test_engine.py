@@ -224,7 +224,7 @@ test_hunt.test_only_what_is_refuted_at_its_own_level_is_confirmed
     hunt.probe.trials: if claim.rule.exact else => if True else
 test_hunt.test_what_is_not_confirmed_is_settled
     hunt.campaign._confirm: Verdict.SUPPORTED => Verdict.REFUTED
-test_run.test_a_claim_written_wrongly_is_refused
+test_refusals.test_a_claim_written_wrongly_is_refused
     model.regime.Values.__contains__: value in => value not in
 """
 """The errors; a line indented twice continues the line above.

@@ -268,21 +268,6 @@ def test_a_certificate_is_of_the_rule_itself(rule: Rule, truth: float) -> None:
         assert rc.Student().bounds(values, 0.01).low == pytest.approx(part.bounds.low - again.truth)
 
 
-@pytest.mark.parametrize(
-    ("rule", "predicted", "match"),
-    [
-        (rc.Quantile(NEAR), 0.0, "not positive"),
-        (rc.Law(0.1), 1.0, "no distribution function"),
-        (rc.Law(1.5), stats.norm.cdf, "distance of laws"),
-        (rc.Limit(NEAR, "size"), 0.0, "one limit, not zero"),
-        (rc.MeanDifference(NEAR), stats.norm.cdf, "not a finite number"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(rule: Rule, predicted: Any, match: str) -> None:
-    with pytest.raises(ClaimError, match=match):
-        rule.check(rc.grid(size=(2, 4)), lambda _: predicted)
-
-
 class Own(Method):
     """A method that no rule accepts."""
 
@@ -333,19 +318,7 @@ def test_other_rules_have_a_method_of_their_own() -> None:
     )
 
 
-def test_rules_that_cannot_be_are_refused() -> None:
-    wrong: dict[str, Callable[[], object]] = {
-        "level of a quantile": lambda: rc.Quantile(NEAR, 1.0),
-        "is no formula": lambda: rc.Functional(NEAR, formula="a +"),
-        "share a scale": lambda: rc.Several({"a": rc.Quantile(NEAR), "b": rc.Law(0.1)}),
-        "exactly one": lambda: rc.OneSided(upper=1.0, lower=0.0),
-        "T.law: rule= takes a rule such as .*, not 'MeanRatio'": lambda: declared(
-            "T.law", rule="MeanRatio"
-        ),
-    }
-    for says, made in wrong.items():
-        with pytest.raises(ClaimError, match=says):
-            made()
+def test_a_law_is_not_multiplied() -> None:
     law = declared("T.law", rule=rc.Law(0.1), predict=lambda _: stats.norm.cdf)(mean)
     planted = rc.times(2.0).planted(law).predict
     assert planted is not None

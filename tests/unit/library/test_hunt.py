@@ -23,7 +23,6 @@ from recall_claims.hunt.corners import corners
 from recall_claims.hunt.probe import alone, probe
 from recall_claims.hunt.search import TimeIsUp, Turn, _Search, search
 from recall_claims.judge.methods import Array
-from recall_claims.model.errors import ClaimError
 from recall_claims.model.regime import Given
 from recall_claims.model.region import Verdict
 from tests.unit.library.made import declared
@@ -322,8 +321,6 @@ def test_what_cannot_be_hunted_says_why(ledger: Ledger) -> None:
     in_words = replace(right, regime=None)
     assert campaign.why_not_hunted(in_words) == "its regime is stated in words alone"
     assert hunted(in_words, ledger, 60).turns == 0
-    with pytest.raises(ClaimError, match="several series"):
-        rc.CriticalExponents({"dim": 1.0}, half_width=0.1).alone(rc.Cell(dim=2), None)
 
 
 def test_a_share_of_points_is_hunted_at_a_point(ledger: Ledger) -> None:

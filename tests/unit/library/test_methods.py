@@ -171,8 +171,6 @@ def test_an_observation_out_of_its_range_is_an_error() -> None:
             rc.Betting().bounds(np.array(values), 0.05)
     with pytest.raises(ClaimError, match="leaves the declared range"):
         rc.Betting().bounds(np.array([0.5, math.nan]), 0.05)
-    with pytest.raises(ClaimError, match="two finite ends"):
-        rc.Betting(0.0, math.inf)
 
 
 def test_rounding_does_not_leave_a_range() -> None:
@@ -250,12 +248,6 @@ def test_t_bounds_take_no_detour() -> None:
     rc.Student().bounds(values, ALPHA)
     sys.setprofile(None)
     assert len(seen) < 120  # calls and returns; scipy's wrappers make thousands
-
-
-@pytest.mark.parametrize("size", [1e-170, 1e-115, 1e103, 1e160])
-def test_values_beyond_double_precision_are_an_error(size: float) -> None:
-    with pytest.raises(ClaimError, match="other units"):
-        rc.Student().bounds(size * np.array([1.0, 2.0, 4.0]), 0.05)
 
 
 def test_t_quantiles_are_students_and_reach_further_on_the_side_of_the_tail() -> None:

@@ -9,21 +9,12 @@ import pytest
 from recall_claims import Cell, Regime, log_range
 from recall_claims.evidence.block import replicate_generators
 from recall_claims.model.cell import grid
-from recall_claims.model.errors import ClaimError
 
 
 def test_a_cell_is_its_parameters_in_any_order() -> None:
     assert len({Cell(a=1, b=2.5), Cell(b=2.5, a=1), Cell(a=2, b=2.5)}) == 2
     assert dict(**Cell(a=np.int64(3))) == {"a": 3}
     assert len(grid(a=(1, 2), b=(1, 2, 3), c=7)) == 6
-    with pytest.raises(ValueError, match="a has more than 64 bits"):
-        Cell(a=2**63)
-
-
-@pytest.mark.parametrize("axes", [{"a": ()}, {}])
-def test_an_empty_grid_is_refused(axes: dict[str, tuple[int, ...]]) -> None:
-    with pytest.raises(ValueError, match=r"no values|at least one"):
-        grid(**axes)
 
 
 @pytest.mark.parametrize(("seed", "block"), [(0, 0), (2**32 - 1, 1), (2**32 + 5, 2**31)])
@@ -49,11 +40,6 @@ def test_numbers_in_equal_steps_of_the_logarithm() -> None:
     assert log_range(0.1, 10, per_octave=1).steps[:3] == (0.1, 0.2, 0.4)
     assert log_range(0.1, 10).steps[-1] == 10.0
     assert (20 in log_range(8, 32), 33 in log_range(8, 32)) == (True, False)
-    for ends in ((0.0, 1), (8, 8)):
-        with pytest.raises(ClaimError, match="two positive ends in order"):
-            log_range(*ends)
-    with pytest.raises(ClaimError, match="at least one parameter"):
-        Regime("nothing", {})
 
 
 def test_values_as_an_author_writes_them() -> None:
@@ -65,8 +51,6 @@ def test_values_as_an_author_writes_them() -> None:
     assert (0.7 in regime.ranges["share"], 1.2 in regime.ranges["share"]) == (True, False)
     assert str(regime.ranges["all"]) == "0 to 2"
     assert str(regime.ranges["few"]) == "0, 2"
-    with pytest.raises(ClaimError, match="no values for dim"):
-        _ = Regime("empty", {"dim": ()}).ranges
 
 
 def test_a_claim_narrows_the_regime_of_a_formula() -> None:

@@ -53,8 +53,6 @@ def test_a_refuting_component_speaks_for_all_even_if_another_knows_nothing() -> 
     assert headline([good, ignorant, bad]) == bad
     assert headline([good, ignorant]) == ignorant
     assert resolution([ignorant]) is None
-    with pytest.raises(ValueError, match="no component"):
-        judge([])
 
 
 @pytest.mark.parametrize(
@@ -74,12 +72,6 @@ def test_the_distance_from_a_region(
     ends: tuple[float, float], region: tuple[float, float], reach: float
 ) -> None:
     assert Region(*region).distance(*ends) == pytest.approx(reach)
-
-
-@pytest.mark.parametrize("ends", [(1.0, 1.0), (2.0, 1.0), (math.nan, 1.0), (-math.inf, math.inf)])
-def test_senseless_regions_are_refused(ends: tuple[float, float]) -> None:
-    with pytest.raises(ValueError, match="region"):
-        Region(*ends)
 
 
 @pytest.mark.parametrize("scale", ["ratio", "difference"])

@@ -29,8 +29,7 @@ from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import full_precision, simulate
 from recall_claims.judge.methods import Array
-from recall_claims.judge.rules import Exponents, WinnerShare
-from recall_claims.model.errors import ClaimError, OutOfTime, SimulationError
+from recall_claims.model.errors import OutOfTime, SimulationError
 from recall_claims.model.region import Verdict
 from tests.unit.library.made import (
     CELLS,
@@ -237,57 +236,6 @@ def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
     assert on_gpu.why_not_run("smoke", "cuda:1") is None
     assert "needs `--device cuda`; this run is on cpu" in str(on_gpu.why_not_run("smoke", "cpu"))
     assert "only in smoke" in str(on_gpu.why_not_run("full", "cuda"))
-
-
-FIRST = "smoke grid: its prediction at length=4"
-
-
-@pytest.mark.parametrize(
-    ("changes", "match"),
-    [
-        ({"controls": ()}, "no control"),
-        ({"controls": (rc.Control("c", "changes nothing"),)}, "changes neither"),
-        ({"source": rc.Source("A", "A99", provenance="derived", reference="")}, "A99"),
-        ({"statement": ""}, "no statement"),
-        ({"regime_text": ""}, "no regime"),
-        ({"why": ""}, "no why="),
-        ({"cells": {"smoke": ()}}, "no cells"),
-        ({"cells": {"smok": CELLS}}, "unknown tier"),
-        ({"replicates": {"smoke": (1, 8)}}, "at least 2"),
-        ({"replicates": {"smoke": (16, 8)}}, "16 at the first look and 8 at the last"),
-        ({"replicates": {"smoke": (16, 48)}}, "doubled some times"),
-        ({"block": {"smoke": 6}}, "does not divide"),
-        ({"predict": None}, "give predict="),
-        ({"predict": lambda cell: float("nan")}, "not a finite number"),
-        ({"rule": Exponents({"dim": 1.0}, 0.1)}, "positive dim"),
-        ({"rule": WinnerShare(rc.Region(0.9, 1.0))}, "names an observable"),
-        (
-            {"predict": lambda cell: float(cell["lenght"])},
-            rf"{FIRST}: KeyError: the cell has no parameter 'lenght', only length \(tests/",
-        ),
-        ({"predict": lambda cell: [2.0]}, f"{FIRST} is a list, not a number"),
-        ({"predict": lambda cell: np.array([2.0])}, f"{FIRST} is a ndarray, not a number"),
-        ({"predict": lambda cell: None}, f"{FIRST} is a NoneType, not a number"),
-        ({"regime": rc.Regime("small", {"length": rc.log_range(1, 4)})}, "length=8 is out"),
-        ({"regime": rc.Regime("small", {"dim": (4, 8)})}, "it has no range for length"),
-        (
-            {"regime": rc.Regime("", {"length": (4, 8)}, holds=lambda cell: cell["length"] < 8)},
-            "excludes cell length=8: its condition does not hold there",
-        ),
-        (
-            {"regime": rc.Regime("", {"length": (4, 8)}), "size": lambda cell: cell["length"] ** 7},
-            "smoke cell length=8 costs more than a search",
-        ),
-        ({"controls": (rc.at("c", lenght=8),)}, "control c in the smoke grid: it predicts what"),
-        ({"controls": (rc.power("c", lenght=1),)}, "control c in the smoke grid: .* only length"),
-    ],
-)
-def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: str) -> None:
-    check(mean_claim)
-    check(replace(mean_claim, predict=lambda cell: np.float32(2)))
-    wrong: rc.Claim = replace(mean_claim, **changes)  # type: ignore[arg-type]
-    with pytest.raises(ClaimError, match=match):
-        check(wrong)
 
 
 def test_a_grid_is_worked_out_once_and_by_no_worker() -> None:
