@@ -7,18 +7,17 @@ import math
 import sys
 import tracemalloc
 import warnings
-from collections.abc import Sequence
 from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy import special, stats
+from scipy import stats
 
 import recall_claims as rc
 from recall_claims.judge import methods
-from recall_claims.judge.methods import PARTS, STAKES, Array, log_wealth, student_quantiles
+from recall_claims.judge.methods import PARTS, STAKES, log_wealth, student_quantiles
 from recall_claims.judge.rules import Sample
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import EVERYTHING, Interval
@@ -27,49 +26,22 @@ ALPHA = 1e-3 / 256
 LOOKS = [16 * blocks for blocks in rc.CriticalLocation(rc.Region(0.9, 1.1)).looks_in_blocks(6)]
 
 
-def rejection(mean: float, alpha: float, counts: Sequence[int]) -> float:
-    """Probability, by enumeration, that coins of this mean are ever shown to exceed it.
-
-    Args:
-        mean: the true mean, against which the method bets.
-        alpha: the level of the test.
-        counts: replicates at each look, ascending.
-    """
-    alive, seen, rejected = np.ones(1), 0, 0.0
-    for count in counts:
-        more = count - seen
-        alive = np.convolve(alive, stats.binom.pmf(np.arange(more + 1), more, mean))
-        seen = count
-        over = coins_won(np.arange(count + 1.0), count, mean) >= math.log(1 / alpha)
-        rejected += float(alive[over].sum())
-        alive[over] = 0.0
-    return rejected
-
-
-def coins_won(ones: Array, count: int, mean: float) -> Array:
-    """Log wealth of bets that the mean is larger, by the number of ones among `count` coins."""
-    stakes = STAKES[:, None]
-    wins, losses = 1 + stakes * (1 / mean - 1), 1 - stakes
-    logs = special.xlogy(ones, wins) + special.xlogy(count - ones, losses)
-    found: Array = special.logsumexp(logs, axis=0, b=PARTS[:, None])
-    return found
-
-
 @pytest.mark.parametrize("mean", [0.01, 0.1, 0.5, 0.7, 0.95])
 @pytest.mark.parametrize("alpha", [0.05, ALPHA])
 def test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
     mean: float, alpha: float
 ) -> None:
-    assert 0 < rejection(mean, alpha, LOOKS) <= alpha
-
-
-def test_bets_win_where_the_enumeration_says() -> None:
-    ones = np.arange(65)
-    tosses = [np.array([0.0] * (64 - k) + [1.0] * k) for k in ones]
-    over = [log_wealth(some, 0.5, np.ones(64)) >= math.log(20) for some in tosses]
-    once = rejection(0.5, 0.05, [64])
-    assert once == pytest.approx(stats.binom.pmf(ones, 64, 0.5)[over].sum())
-    assert rejection(0.5, 0.05, [16, 32, 64]) >= once
+    """Every number of ones at each look is tried, with its probability if no look rejected yet."""
+    alive, seen, rejected = np.ones(1), 0, 0.0
+    for count in LOOKS:
+        more, seen = count - seen, count
+        alive = np.convolve(alive, stats.binom.pmf(np.arange(more + 1), more, mean))
+        tosses = (np.repeat([1.0, 0.0], [ones, count - ones]) for ones in range(count + 1))
+        wealths = [rc.Betting().log_wealths(each, mean)[0] for each in tosses]
+        over = np.array(wealths) >= math.log(1 / alpha)
+        rejected += float(alive[over].sum())
+        alive[over] = 0.0
+    assert 0 < rejected <= alpha
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.floats(0.05, 0.95))
@@ -84,8 +56,8 @@ def test_wealth_is_an_average_over_stakes_of_products(wins: int, losses: int, me
 
 
 def test_where_all_agree_a_quarter_of_the_wealth_doubles_with_each_coin() -> None:
-    needed = math.log(1 / ALPHA)
-    assert coins_won(np.array([20.0]), 20, 0.5) >= needed > coins_won(np.array([19.0]), 19, 0.5)
+    few, enough = (rc.Betting().log_wealths(np.ones(count), 0.5)[0] for count in (19, 20))
+    assert few < math.log(1 / ALPHA) <= enough
 
 
 @example([5e-324], 0.1)
