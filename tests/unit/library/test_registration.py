@@ -57,7 +57,6 @@ class Tried(rc.MeanRatio):
     "changes",
     [
         {"id": "T.other"},
-        {"rule": rc.MeanRatio(rc.Region(0.9, 1.11))},
         {"rule": rc.MeanRatio(rc.Region(0.9, 1.1000002))},
         {"rule": rc.MeanRatio(rc.Region(0.9, 1.1), by="length")},
         {"rule": rc.MeanRatio(rc.Region(0.9, 1.1), observable="other")},
@@ -71,7 +70,6 @@ class Tried(rc.MeanRatio):
         {"dtype": "float32"},
         {"refuted": "it is false"},
         {"predict": off_by(1.0002)},
-        {"predict": off_by(0.99)},
         {"predict": None, "controls": (WRONG,)},
         {"controls": (WRONG,)},
         {"controls": (WRONG, rc.times(1.5), rc.times(2.0))},
@@ -94,7 +92,6 @@ def test_an_edit_of_the_declaration_registers_anew(changes: dict[str, Any]) -> N
         {"plot": rc.Plot(x="length")},
         {"source": rc.Source("A", "A9", provenance="stated", reference="elsewhere")},
         {"predict": off_by(1 + 1e-7)},
-        {"predict": off_by(1 - 1e-7)},
         {"rule": rc.MeanRatio(rc.Region(0.9 * (1 + 1e-12), 1.1))},
         {"controls": (rc.times(1.5, description="reworded"), WRONG)},
         {"cells": {"smoke": CELLS, "standard": CELLS}},

@@ -20,7 +20,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.precheck import check
 from recall_claims.evidence.reach import fixed_seeds
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.evidence.simulate import elsewhere, simulate
+from recall_claims.evidence.simulate import simulate
 from recall_claims.judge.rules import Sample
 from recall_claims.model.errors import ClaimError, SimulationError
 from tests.unit.library.made import (
@@ -170,16 +170,6 @@ def test_a_simulation_with_chance_is_not_deterministic(ledger: Ledger) -> None:
     one = replace(with_chance, module=__name__)
     with pytest.raises(SimulationError, match="for a simulation without chance"):
         outcome_of(one, ledger)
-
-
-def test_what_a_worker_returns_is_tried_in_this_process() -> None:
-    KIND[0] = "something of its process"
-    task = replace(first_task(simulated), replay=True)
-    result = simulate(task)
-    elsewhere(task, result)
-    other = replace(result, observations={"value": result.observations["value"] + 1e-6})
-    with pytest.raises(SimulationError, match="other figures than this process"):
-        elsewhere(task, other)
 
 
 class OtherProcess(SerialExecutor):
