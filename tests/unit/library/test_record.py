@@ -98,13 +98,8 @@ def test_the_commit_has_a_sign_for_uncommitted_changes_and_is_none_outside_a_rep
     assert commit(tmp_path)[0] is None
 
 
-@pytest.fixture
-def earlier(tmp_path: Path) -> Path:
-    """A report of the standard tier."""
-    return dump(sample.record(), tmp_path / "baseline.json")
-
-
-def test_verdicts_count_in_their_tier_and_times_in_each(earlier: Path) -> None:
+def test_verdicts_count_in_their_tier_and_times_in_each(tmp_path: Path) -> None:
+    earlier = dump(sample.record(), tmp_path / "baseline.json")  # of the standard tier
     same, other = (Baseline(earlier, tier, required=True) for tier in ("standard", "smoke"))
     assert "A.trigger-signal" in same.records
     assert not {"A.scale", "A.broken"} & same.records.keys(), "they have no verdict"

@@ -17,7 +17,6 @@ import torch
 import recall_claims as rc
 from claims.attention.test_signal import trigger_score
 from recall_claims import recording
-from recall_claims.declare.claim import Tier
 from recall_claims.evidence.block import replicate_generators
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.executors import SerialExecutor
@@ -41,12 +40,7 @@ from tests.unit.library.made import (
     outcome_of,
 )
 
-worked_out: list[str] = []
-
-
-def scan() -> dict[Tier, tuple[rc.Cell, ...]]:
-    worked_out.append("once")
-    return {"smoke": CELLS}
+scan = Mock(return_value={"smoke": CELLS})
 
 
 @declared("T.scanned", scan, replicates=(4, 64))
@@ -242,10 +236,10 @@ def test_a_grid_is_worked_out_once_and_by_no_worker() -> None:
     task = first_task(mean_claim)
     key = replace(task.key, claim=scanned.id, code=fingerprint(scanned.observe), replicates=4)
     assert simulate(replace(task, key=key, module=__name__)).observations["value"].shape == (4,)
-    assert worked_out == []
+    assert not scan.called
     check(scanned)
     assert replace(scanned, from_pilot=True).cells["smoke"] == CELLS
-    assert worked_out == ["once"]
+    scan.assert_called_once()
 
 
 def test_a_run_works_out_the_grid_of_its_tier_alone(ledger: Ledger) -> None:
