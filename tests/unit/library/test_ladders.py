@@ -160,21 +160,6 @@ def test_a_rate_that_crosses_its_target_again_has_no_verdict(ledger: Ledger) -> 
     )
 
 
-def test_a_region_errs_no_more_often_than_one_test() -> None:
-    # Every outcome of four sizes with 10 coins each, at the edges of a region that the crossing
-    # lies just outside of, above or below; supporting it is then the error.
-    size, alpha = 10, 0.05
-    for rates in ((0.99, 0.5, 0.02, 0.01), (0.99, 0.98, 0.5, 0.02)):
-        laws = [stats.binom.pmf(np.arange(size + 1), size, rate) for rate in rates]
-        wrong = 0.0
-        for counts in itertools.product(range(size + 1), repeat=4):
-            samples = evidence(counts, size, (15, 16, 25, 26))
-            [found] = RULE.components(samples, lambda _: 20.0, alpha)
-            if found.verdict is Verdict.SUPPORTED:
-                wrong += math.prod(law[k] for law, k in zip(laws, counts, strict=True))
-        assert 0 < wrong <= alpha
-
-
 def test_rungs_that_cannot_matter_are_not_read() -> None:
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
     [found] = RULE.components(samples, lambda _: 20.0, ALPHA)
