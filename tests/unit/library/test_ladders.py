@@ -13,9 +13,9 @@ import recall_claims as rc
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.looks import decide
 from recall_claims.evidence.run import Prepared, Running
-from recall_claims.judge.rules import Sample
+from recall_claims.judge.rules import Rule, Sample
 from recall_claims.judge.rules.ladder import Ladder
-from recall_claims.model.region import Interval, Verdict, judge
+from recall_claims.model.region import Component, Interval, Verdict, judge
 from recall_claims.recording import decided
 from tests.unit.library.made import ALPHA, SMOKE, declared, outcome_of
 
@@ -36,6 +36,13 @@ def falling(counts: Sequence[int], of: int, scan: Sequence[int] = (10, 14, 20)) 
 
 
 RULE = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
+FIVE = (8, 16, 20, 25, 50)
+
+
+def judged(samples: Sequence[Sample], predicted: float, rule: Rule = RULE) -> Component:
+    """Judge a single ladder against a predicted crossing."""
+    [found] = rule.components(samples, lambda _: predicted, ALPHA)
+    return found
 
 
 def ends(of: Interval | rc.Region) -> tuple[float, float]:
@@ -61,16 +68,14 @@ def test_the_estimate_interpolates_in_the_logarithm() -> None:
 
 
 def test_a_location_is_judged_by_its_edges() -> None:
-    samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
-    [found] = RULE.components(samples, lambda _: 20.0, ALPHA)
-    assert found.verdict is Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
-    assert ends(found.bounds) == (0.0, math.inf)
-    more = evidence((400, 300, 200, 100, 0), 400, (8, 16, 20, 25, 50))
-    [found] = RULE.components(more, lambda _: 20.0, ALPHA)
-    assert found.verdict is Verdict.SUPPORTED
-    assert ends(found.bounds) == pytest.approx((16 / 20, 25 / 20))
-    assert judge(RULE.components(more, lambda _: 30.0, ALPHA)) is Verdict.INCONCLUSIVE
-    assert judge(RULE.components(more, lambda _: 32.0, ALPHA)) is Verdict.REFUTED
+    few = judged(evidence((80, 60, 40, 20, 0), 80, FIVE), 20.0)
+    assert few.verdict is Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
+    assert ends(few.bounds) == (0.0, math.inf)
+    many = evidence((400, 300, 200, 100, 0), 400, FIVE)
+    assert judged(many, 20.0).verdict is Verdict.SUPPORTED
+    assert ends(judged(many, 20.0).bounds) == pytest.approx((16 / 20, 25 / 20))
+    assert judged(many, 30.0).verdict is Verdict.INCONCLUSIVE
+    assert judged(many, 32.0).verdict is Verdict.REFUTED
 
 
 @pytest.mark.parametrize(
@@ -95,8 +100,7 @@ def test_whole_numbers_inside_an_edge_support_and_those_outside_refute(
     rule = rc.CriticalLocation(region, scan="pairs", rising=False)
     cells = rule.completed(rc.grid(pairs=(99, 116)), lambda _: 99.0)
     assert {cell["pairs"] for cell in cells} == {99, 116, *edges}
-    [found] = rule.components(evidence(counts, 400, edges), lambda _: 99.0, ALPHA)
-    assert found.verdict is verdict
+    assert judged(evidence(counts, 400, edges), 99.0, rule).verdict is verdict
 
 
 def test_another_ladder_gets_the_edges_of_its_region_as_rungs() -> None:
@@ -108,7 +112,7 @@ def test_another_ladder_gets_the_edges_of_its_region_as_rungs() -> None:
         Sample(cell, {"value": coins(ones, 400)})
         for ones, cell in zip((400, 200, 0, 0, 400), found, strict=True)
     ]
-    [part] = rule.components(samples, lambda _: 1.0, ALPHA)
+    part = judged(samples, 1.0, rule)
     assert part.verdict is Verdict.SUPPORTED
     assert ends(part.bounds) == pytest.approx((0.7, 1.09))
 
@@ -122,12 +126,11 @@ def test_each_ladder_may_have_a_target_of_its_own() -> None:
     ]
     assert judge(rule.components(samples, lambda _: 20.0, ALPHA)) is Verdict.SUPPORTED
     assert rule.discrepancy(samples, lambda _: 20.0, ALPHA) < 0
-    fixed = replace(rule, target=0.9)
-    assert judge(fixed.components(samples[2:], lambda _: 20.0, ALPHA)) is Verdict.SUPPORTED
+    assert judged(samples[2:], 20.0, replace(rule, target=0.9)).verdict is Verdict.SUPPORTED
 
 
 def test_a_region_is_supported_without_the_rungs_outside_of_it() -> None:
-    [found] = RULE.components(evidence((3, 80, 0, 2), 80, (8, 16, 25, 50)), lambda _: 20.0, ALPHA)
+    found = judged(evidence((3, 80, 0, 2), 80, (8, 16, 25, 50)), 20.0)
     assert found.verdict is Verdict.SUPPORTED
     assert not found.open_cells
 
@@ -161,15 +164,11 @@ def test_a_rate_that_crosses_its_target_again_has_no_verdict(ledger: Ledger) -> 
 
 
 def test_rungs_that_cannot_matter_are_not_read() -> None:
-    samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
-    [found] = RULE.components(samples, lambda _: 20.0, ALPHA)
-    assert found.open_cells == ("pairs=16", "pairs=25")
     # The crossing is near 20. To refute 60, [48, 75], the sizes from the first below 48 have to
     # show it; to refute 10, [8, 12.5], those up to 16.
-    [found] = RULE.components(samples, lambda _: 60.0, ALPHA)
-    assert found.open_cells == ("pairs=25",)
-    [found] = RULE.components(samples, lambda _: 10.0, ALPHA)
-    assert found.open_cells == ("pairs=16",)
+    samples = evidence((80, 60, 40, 20, 0), 80, FIVE)
+    for predicted, read in ((20.0, (16, 25)), (60.0, (25,)), (10.0, (16,))):
+        assert judged(samples, predicted).open_cells == tuple(f"pairs={pairs}" for pairs in read)
 
 
 @pytest.mark.parametrize(("ones", "open_"), [(0, ()), (200, ("dim=8,pairs=720",))])
@@ -225,13 +224,10 @@ def test_rungs_outside_the_region_are_drawn_where_the_claim_may_be_wrong(ledger:
 
 def test_a_control_is_refuted_by_the_rungs_that_the_claim_has_drawn() -> None:
     samples = [*evidence((200, 0), 200, (16, 25)), *evidence((0, 0), 0, (5, 30))]
-    rule = replace(RULE, rising=False)
-    for factor, verdict in ((1.6, Verdict.REFUTED), (0.6, Verdict.REFUTED), (1.2, None)):
-        [found] = rule.against(
-            samples, {cell.cell: 20.0 * factor for cell in samples}.__getitem__, ALPHA
-        )
-        assert found.verdict is (verdict or Verdict.INCONCLUSIVE), factor
-    [found] = rule.against(evidence((10, 9, 0), 16, (16, 20, 25)), lambda _: 32.0, ALPHA)
+    for predicted in (32.0, 12.0):
+        assert judge(RULE.against(samples, lambda _, at=predicted: at, ALPHA)) is Verdict.REFUTED
+    assert judge(RULE.against(samples, lambda _: 24.0, ALPHA)) is Verdict.INCONCLUSIVE
+    [found] = RULE.against(evidence((10, 9, 0), 16, (16, 20, 25)), lambda _: 32.0, ALPHA)
     assert found.open_cells == ("pairs=25",), "the nearest to the edge 25.6 that was drawn"
 
 
@@ -287,13 +283,10 @@ def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
     samples = [one for dim in (1, 2) for one in evidence((0, 41), 46, (10, 14), dim=dim)]
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
     one = Ladder(samples[:2], "pairs", 0.5, "value", rising=True)
-    level = next(level for level in np.geomspace(0.5, 1e-9, 200) if one.bracket(level).high > 14)
     # Below that level the size alone shows nothing; at a third of alpha, the two together do not.
-    alpha = 3 * next(
-        level
-        for level in np.geomspace(0.5, 1e-9, 200)
-        if one.bracket(level, together=True).high > 14
-    )
+    levels = np.geomspace(0.5, 1e-9, 200)
+    level = next(each for each in levels if one.bracket(each).high > 14)
+    alpha = 3 * next(each for each in levels if one.bracket(each, together=True).high > 14)
     assert alpha > level
     [found, _] = rule.components(samples, lambda _: 13.0, alpha)
     assert found.bounds.high == pytest.approx(14 / 13)
