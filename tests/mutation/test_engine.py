@@ -186,12 +186,11 @@ test_estimands.test_laws_are_compared_at_values_and_just_below_them
     judge.rules.law._distance: until - counts => until + counts
     judge.rules.law._distance: (until - above).max(), =>
     judge.rules.law._distance: (below - before).max(), =>
-test_record.test_what_passes
-    recording.passes: claim.exploratory or verdict == claim.expected => claim.exploratory
-    recording.passes: claim.exploratory or verdict => verdict
 test_record.test_intervals_of_a_component
     recording.component: found.interval => found.bounds
 test_record.test_verdicts_of_exploratory_claims
+    recording.passes: claim.exploratory or verdict == claim.expected => claim.exploratory
+    recording.passes: claim.exploratory or verdict => verdict
     recording.said: record.EXPLORATORY if exploratory else record.ON_THEOREMS => record.EXPLORATORY
     recording.said: record.EXPLORATORY if exploratory else record.ON_THEOREMS => record.ON_THEOREMS
 test_run.test_a_block_that_would_end_too_late_does_not_begin

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from scipy.stats import sem
@@ -34,14 +33,6 @@ def test_what_the_record_says_of_tiers_that_did_not_run_and_of_a_regime() -> Non
     assert told["condition"] == "leaves 87 of 100 points drawn"
     narrow = replace(made, regime=replace(regime, holds=lambda cell: cell["dim"] < 4))
     assert recording._in_words(narrow)["condition"] == "leaves 36 of 100 points drawn"
-
-
-@pytest.mark.parametrize("expected", ["SUPPORTED", "REFUTED"])
-@pytest.mark.parametrize("verdict", Verdict)
-def test_what_passes(verdict: Verdict, expected: Literal["SUPPORTED", "REFUTED"]) -> None:
-    claim = replace(mean_claim, refuted="it is false" * (expected == "REFUTED"))
-    assert recording.passes(claim, verdict) == (verdict == expected)
-    assert recording.passes(replace(claim, relaxes=("one head", "recall")), verdict)
 
 
 def test_intervals_of_a_component() -> None:
