@@ -40,7 +40,7 @@ FIVE = (8, 16, 20, 25, 50)
 
 
 def judged(samples: Sequence[Sample], predicted: float, rule: Rule = RULE) -> Component:
-    """Judge a single ladder against a predicted crossing."""
+    """Judge one series of test sizes against a predicted crossing."""
     [found] = rule.components(samples, lambda _: predicted, ALPHA)
     return found
 
@@ -224,9 +224,12 @@ def test_rungs_outside_the_region_are_drawn_where_the_claim_may_be_wrong(ledger:
 
 def test_a_control_is_refuted_by_the_rungs_that_the_claim_has_drawn() -> None:
     samples = [*evidence((200, 0), 200, (16, 25)), *evidence((0, 0), 0, (5, 30))]
-    for predicted in (32.0, 12.0):
-        assert judge(RULE.against(samples, lambda _, at=predicted: at, ALPHA)) is Verdict.REFUTED
-    assert judge(RULE.against(samples, lambda _: 24.0, ALPHA)) is Verdict.INCONCLUSIVE
+
+    def against(predicted: float) -> Verdict:
+        return judge(RULE.against(samples, lambda _: predicted, ALPHA))
+
+    assert against(32.0) is against(12.0) is Verdict.REFUTED
+    assert against(24.0) is Verdict.INCONCLUSIVE
     [found] = RULE.against(evidence((10, 9, 0), 16, (16, 20, 25)), lambda _: 32.0, ALPHA)
     assert found.open_cells == ("pairs=25",), "the nearest to the edge 25.6 that was drawn"
 
