@@ -23,16 +23,11 @@ from recall_claims.hunt.corners import corners
 from recall_claims.hunt.probe import alone, probe
 from recall_claims.hunt.search import TimeIsUp, Turn, _Search, search
 from recall_claims.judge.methods import Array
-from recall_claims.model.regime import Given
 from recall_claims.model.region import Verdict
 from tests.unit.library.made import declared
 
-SIZES = {
-    "dim": rc.log_range(8, 512),
-    "length": rc.log_range(4, 256),
-}
+SIZES = {"dim": rc.log_range(8, 512), "length": rc.log_range(4, 256)}
 OPTIONS = {"tied": (False, True)}
-Decorator = Callable[[Observe], rc.Claim]
 REGIME = rc.Regime(
     "any sizes", {**SIZES, **OPTIONS}, holds=lambda cell: cell["length"] <= 4 * cell["dim"]
 )
@@ -42,7 +37,9 @@ def normal(block: rc.Block, mean: float, deviation: float = 0.2) -> Array:
     return np.array([rng.normal(mean, deviation * mean) for rng in block.rngs])
 
 
-def in_regime(id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: Any) -> Decorator:
+def in_regime(
+    id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: Any
+) -> Callable[[Observe], rc.Claim]:
     """Declare the claim that the mean is the dimension, or another prediction, in a regime."""
     given: dict[str, Any] = {"replicates": (64, 1024), "predict": lambda cell: cell.number("dim")}
     return declared(id, {"standard": cells}, regime=regime, **{**given, **changes})
@@ -155,7 +152,8 @@ def test_only_what_is_refuted_at_its_own_level_is_confirmed(
         confirmed = trail.confirmation and trail.confirmation.number
         assert confirmed == (number if last is Verdict.REFUTED else None)
         assert memory.confirmed(trail.claim.id, [tried.key]) == {tried.key: (number, last)}
-        for call, stream in zip(judged.call_args_list, ("hunt", "again"), strict=False):
+        streams = ("hunt", "again")[: len(verdicts)]
+        for call, stream in zip(judged.call_args_list, streams, strict=True):
             assert call.kwargs["registered"] == f"{stream} {number} {tried.key}"
             assert call.kwargs["alpha"] == alpha_of(number)
 
@@ -216,11 +214,12 @@ def test_a_condition_that_breaks_down_ends_no_search() -> None:
 
 
 def test_a_probe_replays() -> None:
-    point = rc.Cell(dim=16, length=8, tied=True)
-    one, again, other = (
-        probe(right, point, seed=seed, device="cpu").discrepancy for seed in (0, 0, 1)
-    )
-    assert one == again != other
+    def found(seed: int) -> float:
+        return probe(
+            right, rc.Cell(dim=16, length=8, tied=True), seed=seed, device="cpu"
+        ).discrepancy
+
+    assert found(0) == found(0) != found(1)
 
 
 def asked(claim: rc.Claim, **more: Any) -> Turn:
@@ -246,10 +245,7 @@ def test_a_hunt_tries_corners_before_it_draws(monkeypatch: pytest.MonkeyPatch) -
     assert drawn.call_count == 1
     ends = {(8, 4), (8, 32), (512, 4), (512, 256), (64, 256)}
     expected = {(*end, tied) for end in ends for tied in (False, True)}
-    tried = {
-        (*(p.point[name] for name in ("dim", "length")), p.point["tied"]) for p in first.probes
-    }
-    assert tried == expected
+    assert {(p.point["dim"], p.point["length"], p.point["tied"]) for p in first.probes} == expected
     known = {probe.key: probe for probe in first.probes}
     assert not search(asked(right, known=known)).probes
     assert (first.cornered, search(asked(right, cornered=True)).probes) == (True, ())
@@ -257,13 +253,11 @@ def test_a_hunt_tries_corners_before_it_draws(monkeypatch: pytest.MonkeyPatch) -
 
 def test_corners_of_a_regime_lie_within_what_can_be_reached() -> None:
     def found(reachable: Callable[[rc.Cell], bool]) -> set[tuple[int, ...]]:
-        sizes: dict[str, Given] = {
-            "a": range(1, 65),
-            "b": range(1, 33),
-            "c": rc.log_range(2, 16),
-            "odd": False,
-        }
-        regime = rc.Regime("a <= 8 b", sizes, holds=lambda cell: cell["a"] <= 8 * cell["b"])
+        regime = rc.Regime(
+            "a <= 8 b",
+            {"a": range(1, 65), "b": range(1, 33), "c": rc.log_range(2, 16), "odd": False},
+            holds=lambda cell: cell["a"] <= 8 * cell["b"],
+        )
         points = list(corners(regime, reachable, Random(0)))
         assert len(points) == len({*points})
         return {(point["a"], point["b"], point["c"]) for point in points}
@@ -339,9 +333,8 @@ def test_an_exponent_is_hunted_by_a_lever_within_the_regime(ledger: Ledger) -> N
 
 def test_cells_above_a_million_numbers_are_not_searched() -> None:
     dear = replace(right, size=lambda cell: 1000 * cell["dim"] ** 2)
-    assert [dear.searchable(rc.Cell(dim=dim, length=8, tied=False)) for dim in (16, 64)] == [
-        *(True, False)
-    ]
+    assert dear.searchable(rc.Cell(dim=16, length=8, tied=False))
+    assert not dear.searchable(rc.Cell(dim=64, length=8, tied=False))
 
 
 def test_confirmations_share_one_error_probability(ledger: Ledger) -> None:
