@@ -21,7 +21,7 @@ from recall_claims.evidence.block import replicate_generators
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
-from recall_claims.evidence.ledger import BlockKey, Ledger
+from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.looks import remembering
 from recall_claims.evidence.precheck import check
 from recall_claims.evidence.run import Prepared, Running, Settings
@@ -132,11 +132,12 @@ def test_a_block_runs_and_is_judged_on_one_thread_whatever_executes_it(ledger: L
 @pytest.mark.parametrize("threads", [0, 2])
 def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads: int) -> None:
     executor = ThreadPoolExecutor(threads) if threads else SerialExecutor()
+    key = first_task(mean_claim).key
 
     def limited(seconds: float) -> Settings:
         costs = Costs(lambda: None, "cpu", {mean_claim.id: Earlier(seconds / 16, 1)})
-        costs.learn(replace(KEY, cell=CELLS[0].id), 1.0)
-        costs.learn(replace(KEY, cell=CELLS[1].id), seconds)
+        costs.learn(replace(key, cell=CELLS[0].id), 1.0)
+        costs.learn(replace(key, cell=CELLS[1].id), seconds)
         return replace(SMOKE, limit=time.monotonic() + 1000, costs=costs)
 
     with executor:
@@ -149,9 +150,6 @@ def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads:
             run_claim(mean_claim, other, ledger, executor)
     assert outcome.reused == 1
     assert outcome.decision.verdict is Verdict.SUPPORTED
-
-
-KEY = BlockKey("T.mean", "reg", "", 0, 0, 16, "float64", "cpu", "code", "versions")
 
 
 def test_a_block_is_what_the_simulation_draws_to_the_last_bit() -> None:
