@@ -215,13 +215,6 @@ def test_blocks_multiply_in_full_precision(ledger: Ledger) -> None:
         full_precision()
 
 
-def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
-    on_gpu = replace(mean_claim, needs="cuda")
-    assert on_gpu.why_not_run("smoke", "cuda:1") is None
-    assert "needs `--device cuda`; this run is on cpu" in str(on_gpu.why_not_run("smoke", "cpu"))
-    assert "only in smoke" in str(on_gpu.why_not_run("full", "cuda"))
-
-
 def test_a_grid_is_worked_out_once_and_by_no_worker() -> None:
     task = first_task(mean_claim)
     key = replace(task.key, claim=scanned.id, code=fingerprint(scanned.observe), replicates=4)
@@ -240,6 +233,8 @@ def test_a_run_works_out_the_grid_of_its_tier_alone(ledger: Ledger) -> None:
     one = replace(made, module=mean_claim.module)
     check(one, ["smoke"])
     assert one.why_not_run("smoke", "cpu") is None
+    assert replace(one, needs="cuda").why_not_run("smoke", "cuda:1") is None
+    assert "needs `--device cuda`" in str(replace(one, needs="cuda").why_not_run("smoke", "cpu"))
     assert "only in smoke, full" in str(one.why_not_run("standard", "cpu"))
     outcome = outcome_of(one, ledger)
     assert outcome.decision.verdict == "SUPPORTED"
