@@ -38,40 +38,29 @@ LOWER, UPPER = 1, -1
 """The bounds that may miss. An upper bound is a lower bound of the negated values."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """A claim to certify, as plain data that any process can read.
+def certified(
+    module: str, name: str, alpha: float, settings: Settings, path: Path, seeds: Sequence[int]
+) -> Certificate:
+    """Certify a claim from a ledger, in a worker process.
 
-    Attributes:
+    Args:
         module: the claim's module.
-        claim: the claim's id.
+        name: the claim's id.
         alpha: the claim's slot of the error budget.
         settings: settings of the runs that drew the data sets.
-        ledger: file that holds the data sets.
+        path: ledger that holds the data sets.
         seeds: a seed per data set.
-    """
-
-    module: str
-    claim: str
-    alpha: float
-    settings: Settings
-    ledger: Path
-    seeds: Sequence[int]
-
-
-def certified(task: Task) -> Certificate:
-    """Certify a claim from a ledger, in a worker process.
 
     Raises:
         SimulationError: the ledger lacks evidence.
     """
-    claim, _ = find(task.module, task.claim)
-    with Ledger(task.ledger) as ledger:
+    claim, _ = find(module, name)
+    with Ledger(path) as ledger:
         drawn = [
-            run_claim(larger, settings, ledger, None, alpha=task.alpha).evidence
-            for larger, settings in worlds(claim, task.settings, task.seeds)
+            run_claim(larger, of_seed, ledger, None, alpha=alpha).evidence
+            for larger, of_seed in worlds(claim, settings, seeds)
         ]
-    return certify(claim, task.settings.tier, task.alpha, drawn)
+    return certify(claim, settings.tier, alpha, drawn)
 
 
 def worlds(
@@ -151,11 +140,11 @@ class World:
         )
         # To refute, components and rules share alpha; to support, each component has all of it.
         strict, single = min(recorder.asked), rules * max(recorder.asked)
-        values = recorder.asked[strict]
-        again: list[Resampled | None] = [None] * len(values)
-        if rule.depends_on_all and not self.stress:
-            again = [Resampled(rule, predict, self.evidence, i) for i in range(len(values))]
-        judged = [(i, values[i], again[i]) for i in range(len(values))]
+        whole = rule.depends_on_all and not self.stress
+        judged = [
+            (i, values, Resampled(rule, predict, self.evidence, i) if whole else None)
+            for i, values in enumerate(recorder.asked[strict])
+        ]
         refuting, supporting = _deciding_bounds(components[0])
         spent = rule.method.spent
         return (
@@ -175,7 +164,9 @@ class World:
         size = self.claim.block_size(self.tier)
         counts = [blocks * size for blocks in self.claim.steps(self.tier)]  # at each look
         world = stressed(values, counts[-1]) if self.stress else values
-        rng = _rng(f"{self.claim.id}\0{index}\0{level}")
+        name = f"{self.claim.id}\0{index}\0{level}"
+        seed = hashlib.sha256(name.encode()).digest()[:8]
+        rng = np.random.default_rng(int.from_bytes(seed, "little"))
         totals = []
         for bound in bounds:
             judged = None if again is None else partial(again.less_truth, bound)
@@ -249,11 +240,6 @@ def stressed(values: Array, count: int) -> Array:
     """
     times = max(1, 5 * count // values.size)
     return np.append(np.tile(values, times), values.mean() - 20 * values.std())
-
-
-def _rng(name: str) -> np.random.Generator:
-    seed = hashlib.sha256(name.encode()).digest()[:8]
-    return np.random.default_rng(int.from_bytes(seed, "little"))
 
 
 def _rounded(probability: float) -> float:

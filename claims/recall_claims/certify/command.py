@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from recall_claims.certify.certificate import Task, certifiable, certified, worlds
+from recall_claims.certify.certificate import certifiable, certified, worlds
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import executors
@@ -40,7 +41,7 @@ def main(options: argparse.Namespace, collected: Sequence[Claim]) -> int:
         for name, claim in claims.items()
         if options.k in name and claim.why_not_run(settings.tier, "cpu") is None
         if not claim.rule.exact
-        if not (options.stale and fresh(claim, kept))
+        if not (options.stale and kept.of(name, kept.tier, registration(claim, kept.tier)))
     }
     other = [name for name in chosen if not certifiable(chosen[name])]
     for name in other:
@@ -59,24 +60,21 @@ def main(options: argparse.Namespace, collected: Sequence[Claim]) -> int:
     return 1 if problems else 0
 
 
-def fresh(claim: Claim, kept: Certificates) -> bool:
-    """Whether a claim has a certificate for its present declaration."""
-    return kept.of(claim.id, kept.tier, registration(claim, kept.tier)) is not None
-
-
 def certify_all(
     claims: Mapping[str, Claim], settings: Settings, path: Path, count: int
 ) -> dict[str, Certificate]:
     """Simulate the blocks that the claims need, and certify each claim from the ledger."""
     seeds = range(settings.seed, settings.seed + count)
-    alphas = {n: settings.budget.per_claim(papers()[c.source.paper]) for n, c in claims.items()}
-    tasks = [Task(c.module, n, alphas[n], settings, path, seeds) for n, c in claims.items()]
+    modules = [claim.module for claim in claims.values()]
+    alphas = [settings.budget.per_claim(papers()[c.source.paper]) for c in claims.values()]
+    each = partial(certified, settings=settings, path=path, seeds=seeds)
     with executors.make(executors.resolve("auto", settings.device, nested=False)) as executor:
         with Ledger(path) as ledger:
             for claim in track(list(claims.values()), "drawing evidence"):
                 for larger, of_seed in worlds(claim, settings, seeds):
                     run_claim(larger, of_seed, ledger, executor)
-        results = track(executor.map(certified, tasks), "certifying", total=len(tasks))
+        drawn = executor.map(each, modules, claims, alphas)
+        results = track(drawn, "certifying", total=len(claims))
         return dict(zip(claims, results, strict=True))
 
 

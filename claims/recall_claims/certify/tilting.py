@@ -35,27 +35,6 @@ class Estimate:
     error: float
 
 
-@dataclass(frozen=True)
-class Tilt:
-    """Weights of a data set's values, and the factors by which they change a sample's probability.
-
-    Attributes:
-        weights: tilted probability of each value; they add up to 1.
-        log_ratios: logarithm of each value's tilted over true probability.
-    """
-
-    weights: Array
-    log_ratios: Array
-
-    def draw(self, rows: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-        """Draw samples, as indices of values, shape (rows, count)."""
-        # First how often each value occurs in all samples, then in which order: this is faster.
-        often = rng.multinomial(rows * count, self.weights / self.weights.sum())
-        drawn = np.repeat(np.arange(self.weights.size), often)
-        rng.shuffle(drawn)
-        return drawn.reshape(rows, count)
-
-
 def misses(
     world: Array,
     count: int,
@@ -87,8 +66,8 @@ def misses(
     total = squares = 0.0
     samples, rows = 0, max(1, BATCH // (count * len(tilts)))
     for _ in range(MOST):
-        drawn = np.concatenate([tilt.draw(rows, count, rng) for tilt in tilts])
-        logs = [tilt.log_ratios[drawn].sum(axis=1) for tilt in tilts]
+        drawn = np.concatenate([_drawn(tilt, rows, count, rng) for tilt in tilts])
+        logs = [tilt[drawn].sum(axis=1) for tilt in tilts]
         proposed = special.logsumexp(logs, axis=0) - math.log(len(tilts))
         ratios = np.exp(-proposed) * missed(judged(drawn) if judged else standard[drawn], level)
         total, squares = total + ratios.sum(), squares + (ratios**2).sum()
@@ -98,6 +77,16 @@ def misses(
         if samples >= 1000 and value > 0 and error <= PRECISION * value:
             break
     return Estimate(float(value), error)
+
+
+def _drawn(tilt: Array, rows: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Draw tilted samples, as indices of values, shape (rows, count)."""
+    weights = np.exp(tilt)
+    # First how often each value occurs in all samples, then in which order: this is faster.
+    often = rng.multinomial(rows * count, weights / weights.sum())
+    drawn = np.repeat(np.arange(weights.size), often)
+    rng.shuffle(drawn)
+    return drawn.reshape(rows, count)
 
 
 def missed(samples: Array, level: float) -> Array:
@@ -115,8 +104,11 @@ def missed(samples: Array, level: float) -> Array:
     return found
 
 
-def tilted(world: Array, count: int, quantile: float) -> Tilt | None:
-    """Find the tilt to samples whose t statistic is the quantile; None if no sample has this."""
+def tilted(world: Array, count: int, quantile: float) -> Array | None:
+    """Find the tilt to samples whose t statistic is the quantile; None if no sample has this.
+
+    The tilt is the logarithm of each value's tilted over true probability.
+    """
     needed = quantile**2 / (2 * (count - 1 + quantile**2))  # c^2 / (2n)
 
     def best_theta(exponents: Array) -> float | None:
@@ -133,21 +125,14 @@ def tilted(world: Array, count: int, quantile: float) -> Tilt | None:
                 return None
         return float(optimize.brentq(excess, 0.0, high))
 
-    usual, found, largest = math.log(math.sqrt(2 * needed)), None, -math.inf
-    for log_b in np.linspace(usual - 2, usual + 2, 17):
-        b = math.exp(log_b)
+    found, largest = None, -math.inf
+    for b in math.sqrt(2 * needed) * np.exp(np.linspace(-2, 2, 17)):
         exponents = b * world - b**2 * world**2 / 2
         theta = best_theta(exponents)
         if theta is None:
             continue
-        log_mean = _log_mean_exp(theta * exponents)
+        log_mean = special.logsumexp(theta * exponents) - math.log(world.size)
         rate = log_mean - theta * needed  # log probability of such a deviation, per value
         if rate > largest:
-            logs, largest = theta * exponents - log_mean, rate
-            found = Tilt(np.exp(logs) / world.size, logs)
+            found, largest = theta * exponents - log_mean, rate
     return found
-
-
-def _log_mean_exp(values: Array) -> float:
-    top = values.max()
-    return float(top + math.log(np.exp(values - top).mean()))
