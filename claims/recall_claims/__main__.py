@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import keyword
 import re
 import sys
@@ -66,10 +65,7 @@ def _predict(options: argparse.Namespace) -> int:
     formula = ask.find(options.prediction, options.theory)
     found = list(ask.answers(formula, ask.values([*options.sizes, *options.table])))
     claims = ask.tested_by(formula, options.baseline)
-    if options.json:
-        print(json.dumps(ask.plain(formula, found, claims), indent=1))
-    else:
-        print("\n".join(ask.lines(formula, found, claims)))
+    print("\n".join(ask.lines(formula, found, claims)))
     return 0
 
 
@@ -277,7 +273,6 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument(
         "--table", action="append", default=[], metavar="NAME=A,B,C", help="a row for each value"
     )
-    predict.add_argument("--json", action="store_true", help="print JSON")
     package = f"package of formulas {DEFAULT}"
     predict.add_argument("--theory", default="theory", metavar="PACKAGE", help=package)
     baseline = "the report with the verdicts (default reports/baseline.json, if it is there)"

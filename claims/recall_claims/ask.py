@@ -14,8 +14,7 @@ import itertools
 import math
 import pkgutil
 import re
-import typing
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,12 +137,12 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
         free = [name for name in taken if name not in needed]
         more = f", and may have {', '.join(free)}" if free else ""
         raise ValueError(f"{formula.name} {what}; it takes {', '.join(needed)}{more}")
-    for name, kind in _kinds(formula).items():
-        words = [value for value in table.get(name, ()) if isinstance(value, str)]
-        if words and kind in (int, float):
+    for name, given in table.items():
+        words = [value for value in given if isinstance(value, str)]
+        if words and taken[name].annotation in (int, float):
             raise ValueError(f"{formula.name} takes a number as {name}, not {words[0]!r}")
-    for given in itertools.product(*table.values()):
-        yield _answer(formula, dict(zip(table, given, strict=True)))
+    for point in itertools.product(*table.values()):
+        yield _answer(formula, dict(zip(table, point, strict=True)))
 
 
 def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:
@@ -168,7 +167,7 @@ def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:
     return Answer(point, value, str(stated), (value - size, value + size), outside)
 
 
-def _holds(condition: typing.Callable[[Any], bool], point: Mapping[str, Scalar]) -> bool:
+def _holds(condition: Callable[[Any], bool], point: Mapping[str, Scalar]) -> bool:
     try:
         return condition(point)
     except KeyError:  # the condition reads an option that was not given
@@ -177,16 +176,16 @@ def _holds(condition: typing.Callable[[Any], bool], point: Mapping[str, Scalar])
 
 def _problem(formula: Prediction) -> dict[str, Any]:
     """Return a formula's first parameter and its type, if that is a dataclass of sizes."""
-    first = list(typing.get_type_hints(formula.function).items())[:1]
-    return {name: kind for name, kind in first if dataclasses.is_dataclass(kind)}
+    own = [*inspect.signature(formula.function, eval_str=True).parameters.values()]
+    return {p.name: p.annotation for p in own[:1] if dataclasses.is_dataclass(p.annotation)}
 
 
-def _kinds(formula: Prediction) -> dict[str, Any]:
-    """Return the annotated type of each parameter."""
-    problems = _problem(formula).values()
-    return {
-        n: k for f in (formula.function, *problems) for n, k in typing.get_type_hints(f).items()
-    }
+def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
+    """Return all parameters of a formula, first the sizes of its problem."""
+    problem = _problem(formula)
+    called = [inspect.signature(f, eval_str=True) for f in (*problem.values(), formula.function)]
+    found = {name: one for each in called for name, one in each.parameters.items()}
+    return {name: one for name, one in found.items() if name not in problem}
 
 
 def _at(point: Mapping[str, Scalar], names: Container[str]) -> str:
@@ -203,15 +202,6 @@ def meaning(formula: Prediction) -> str:
     """Say in words what a formula predicts: the first sentence of its docstring."""
     words = (inspect.getdoc(formula.function) or "").partition("\n\n")[0].split()
     return re.sub(r"\$([^$]+)\$", lambda found: line(found[1]), " ".join(words)).replace("``", "`")
-
-
-def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
-    """Return all parameters of a formula, first the sizes of its problem."""
-    own, problem = inspect.signature(formula.function).parameters, _problem(formula)
-    found = {
-        n: p for kind in problem.values() for n, p in inspect.signature(kind).parameters.items()
-    }
-    return found | {name: one for name, one in own.items() if name not in problem}
 
 
 def _figure(value: float | str) -> str:
@@ -236,30 +226,6 @@ def seen(formula: Prediction, claims: Sequence[ClaimRow]) -> dict[str, tuple[flo
         if name in taken and not isinstance(value, bool | str):
             found.setdefault(name, []).append(value)
     return {name: (min(numbers), max(numbers)) for name, numbers in found.items()}
-
-
-def plain(
-    formula: Prediction, found: Sequence[Answer], claims: Sequence[ClaimRow]
-) -> dict[str, Any]:
-    """Return formula, answers and claims as JSON types."""
-    return {
-        "prediction": f"{formula.module}.{formula.name}",
-        "latex": formula.latex,
-        "source": formula.source,
-        "provenance": formula.provenance,
-        "regime": formula.regime and formula.regime.text,
-        "answers": [
-            dataclasses.asdict(a)
-            | (
-                {}
-                if isinstance(a.value, str) or math.isfinite(a.value)
-                else {"value": str(a.value)}
-            )
-            for a in found
-        ],
-        "claims": {claim.id: phrases.state(claim) for claim in claims},
-        "seen": seen(formula, claims),
-    }
 
 
 def lines(
