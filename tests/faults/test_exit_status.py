@@ -46,7 +46,6 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         ("--executor=thread:4", "unknown executor 'thread:4' (did you mean processes:4?)"),
         ("--executor=processes:none", "processes:K needs a positive number"),
         ("--executor=nowhere:make", "nowhere"),
-        ("--dry-run=bogus", "--dry-run 'bogus': it is one of plan, pilot"),
         ("--time-limit=soon", "--time-limit takes a time such as 90s, 10m or 1h, got 'soon'"),
         ("--baseline=nowhere.json", "nowhere.json: no such file"),
         (f"--seed={'9' * 5000}", "--seed takes a non-negative integer of up to 18 digits"),

@@ -44,10 +44,6 @@ def test_a_dry_run_tells_the_plan_and_simulates_nothing(
     assert "plus 2 claims whose time is unknown." in " ".join(plan.split())
     ours = plan.partition("claims: tier")[2].partition("warnings summary")[0]
     assert max(len(line) for line in ours.splitlines() if not line.startswith("rootdir")) <= 80
-    slim = row(suite.run("--dry-run=pilot").text, "tiny.one")
-    assert slim[1:3] == ["16-512", "96"]
-    assert slim[5] == "in", "and their seconds"
-    needed = int(slim[4])
     monkeypatch.setenv("COLUMNS", "200")
     assert not (suite.folder / ".recall-claims").exists()
     assert not (suite.folder / "reports").exists()
@@ -56,12 +52,10 @@ def test_a_dry_run_tells_the_plan_and_simulates_nothing(
     [claim] = suite.report()["claims"]
     blocks, took = claim["blocks"]["total"], claim["seconds"]
     assert row(suite.run("--dry-run").text, "tiny.one")[3:] == [str(blocks), "0", "0"]
-    told = suite.run("--dry-run=pilot", "--baseline", REPORT, "--seed", "1", "--ledger", "new")
+    told = suite.run("--dry-run", "--baseline", REPORT, "--seed", "1", "--ledger", "new")
     cells = row(told.text, "tiny.one")
     assert cells[3:5] == ["0", str(blocks)], "as many as decided it before"
     assert abs(int(cells[5]) - took) < 1
-    assert 16 < int(cells[6]) <= 512
-    assert 1 / 4 < needed / int(cells[6]) < 4
 
 
 def test_a_clock_that_jumps_back_gives_sensible_times(

@@ -152,7 +152,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
     try:
-        print_plan(claims, state.forecast, Console(), pilot=state.asked.dry_run == "pilot")
+        print_plan(claims, state.forecast, Console())
     except (ClaimError, ValueError) as error:  # a grid may raise ValueError here
         raise session.Interrupted(str(error)) from error
     return True

@@ -72,16 +72,10 @@ VALUED = {
     ),
 }
 """Options with a value: the default, a kind or the allowed values, and the effect."""
-CHOICES = {"--tier": TIERS, "--dry-run": ("", "plan", "pilot")}
-"""Options with few allowed values."""
 PATHS = tuple(name for name, (_, kind, _) in VALUED.items() if kind in ("FILE", "DIR"))
-
-
 DRY_RUN = (
     "simulate nothing; print for each claim its cells, replicates, blocks in the ledger, blocks to "
-    "draw and the expected seconds. With =pilot, print also how many replicates would decide each "
-    "claim. If the baseline lacks the claim, =pilot simulates the first look or 128 replicates, "
-    "the larger of the two. No verdict uses their random numbers"
+    "draw and the expected seconds"
 )
 
 
@@ -100,7 +94,6 @@ class Options:
         limit: seconds after which no block begins; infinite without a limit.
         limit_text: the limit as written in the option.
         hunt: seconds of a hunt, or 0.
-        dry_run: "", "plan" or "pilot".
     """
 
     tier: str
@@ -116,7 +109,7 @@ class Options:
     limit: float
     limit_text: str
     hunt: float
-    dry_run: str
+    dry_run: bool
 
 
 def add(parser: pytest.Parser) -> None:
@@ -125,7 +118,7 @@ def add(parser: pytest.Parser) -> None:
     for name, (default, kind, text) in VALUED.items():
         metavar = kind if isinstance(kind, str) else "|".join(kind)
         group.addoption(name, default=default, help=text, metavar=metavar)
-    group.addoption("--dry-run", nargs="?", const="plan", default="", help=DRY_RUN)
+    group.addoption("--dry-run", action="store_true", help=DRY_RUN)
     _correct(parser)
 
 
@@ -188,12 +181,10 @@ def _refuse_empty_and_impossible(option: Callable[[str], Any], here: Path) -> No
         # From "--", argparse makes an empty list before Python 3.13, and nothing since.
         if option(name) in ("", [], "--"):
             raise ValueError(f"{name} needs a value; leave the option out for its default")
-    for name, known in CHOICES.items():
-        if option(name) not in known:
-            raise ValueError(
-                f"{name} {option(name)[:100]!r}: it is one of {', '.join(filter(None, known))}"
-                f"{spelling.meant(option(name), known)}"
-            )
+    tier = option("--tier")
+    if tier not in TIERS:
+        meant = spelling.meant(tier, TIERS)
+        raise ValueError(f"--tier {tier[:100]!r}: it is one of {', '.join(TIERS)}{meant}")
     for name in filter(option, PATHS):
         try:
             (here / option(name)).exists()

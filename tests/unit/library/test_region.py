@@ -9,12 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_claims import Cell, MeanRatio
-from recall_claims.judge.design import factor_to_decide, if_right
 from recall_claims.judge.resolution import resolution
 from recall_claims.judge.rules import Sample
-from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import (
-    EVERYTHING,
     Component,
     Interval,
     Region,
@@ -149,22 +146,3 @@ def test_resolution_is_told_from_what_refutes() -> None:
 
     assert verdict(1.001 * told) is Verdict.REFUTED
     assert verdict(0.999 * told) is not Verdict.REFUTED
-
-
-def test_a_pilot_near_an_edge_by_chance_asks_for_what_a_theory_that_holds_needs() -> None:
-    refuted = Component("c", 1.2, Interval(1.0, 1.4), Region(0.95, 1.05), "ratio")
-    assert factor_to_decide([refuted]) == pytest.approx((0.2 / 0.15) ** 2, rel=0.01)
-    near = Component("c", 1.04, Interval(0.9, 1.18), Region(0.95, 1.05), "ratio")
-    assert factor_to_decide([near]) == pytest.approx(14**2, rel=0.02)
-    assert factor_to_decide([if_right(near)]) == pytest.approx(2.8**2, rel=0.02)
-    beyond = Component("c", 1.2, Interval(1.1, 1.3), Region(0.95, 1.05), "ratio")
-    assert if_right(beyond).estimate == pytest.approx(1.15), "the pilot does not allow more"
-    assert if_right(replace(near, region=Region(0.95, math.inf))).estimate == 1.04
-
-
-def test_a_pilot_that_foretells_nothing() -> None:
-    at_the_edge = Component("c", 1.05, Interval(0.9, 1.1), Region(0.95, 1.05), "ratio")
-    with pytest.raises(ClaimError, match="no amount of data decides"):
-        factor_to_decide([at_the_edge])
-    with pytest.raises(ClaimError, match="more replicates"):
-        factor_to_decide([replace(at_the_edge, interval=EVERYTHING)])
