@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from recall_claims.declare.claim import Claim
+from recall_claims.hunt.corners import is_size
 from recall_claims.judge.rules import Predict
 from recall_claims.model.cell import Cell
 from recall_reports.record import CellRow
@@ -19,6 +21,8 @@ MOST = 64  # largest number of points of a curve
 BEND = 0.004  # largest distance of a curve from straight lines, as a share of its height
 BEYOND = 0.1  # distance by which a curve reaches beyond all cells, as a share of their width
 DIGITS = 6
+FAILS = (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError, AssertionError)
+"""Errors by which a formula says that it has no value."""
 
 Points = dict[float, float]
 
@@ -78,7 +82,8 @@ def lines(
         cells: cells of the evidence.
         rows: the record's rows of these cells.
     """
-    plot, predict = claim.plot, claim.drawn
+    plot = claim.plot
+    predict = claim.curve or (None if claim.rule.predicts_location else claim.predict)
     if plot is None or plot.kind != "curve" or plot.x is None or plot.dear or predict is None:
         return []
     found = list(_strands(plot, plot.x, cells, rows))
@@ -136,9 +141,7 @@ def _monotone(strand: Strand) -> bool:
     """Whether all that changes along a strand are positive, monotone numbers."""
     for name in strand.cells[0].keys() - strand.shared.keys():
         values = [cell.get(name) for cell in strand.cells]
-        numbers = [
-            v for v in values if isinstance(v, int | float) and type(v) is not bool and v > 0
-        ]
+        numbers = [value for value in values if is_size(value)]
         falls = {after < before for before, after in pairwise(numbers) if after != before}
         if len(numbers) < len(values) or len(falls) != 1:
             return False
@@ -240,11 +243,9 @@ def _departure(plot: Plot, strand: Strand) -> float:
 
 def _number(predict: Predict, cell: Cell) -> float | None:
     """Return the predicted number if it is finite; None also if the formula fails."""
-    try:
+    with suppress(*FAILS):
         found = predict(cell)
         while isinstance(found, Mapping):
             found = next(iter(found.values()))
-        number = float(found)
-    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError, AssertionError):
-        return None
-    return number if math.isfinite(number) else None
+        return float(found) if math.isfinite(found) else None
+    return None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
 from recall_claims.declare.claim import Claim
+from recall_claims.hunt.corners import is_size
 from recall_claims.judge.rules import Predict
+from recall_claims.lines import FAILS
 from recall_claims.model.cell import Cell
 from recall_reports.record.values import Tiles
 
@@ -29,7 +32,7 @@ def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
     if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:
         return []
     x, y = plot.x, plot.group[0]
-    if not cells or not all(_positive(cell.get(x)) and _positive(cell.get(y)) for cell in cells):
+    if not cells or not all(is_size(cell.get(x)) and is_size(cell.get(y)) for cell in cells):
         return []
     telling = _telling(predict, cells, {x, y})
     groups: dict[tuple[Any, ...], list[Cell]] = {}
@@ -43,10 +46,6 @@ def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
         for key in first
         if sizes[key] >= FEWEST and _name(predict, groups[key][0]) is not None
     ]
-
-
-def _positive(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _telling(predict: Predict, cells: Sequence[Cell], axes: set[str]) -> list[str]:
@@ -66,11 +65,10 @@ def _telling(predict: Predict, cells: Sequence[Cell], axes: set[str]) -> list[st
 
 def _name(predict: Predict, cell: Cell) -> str | None:
     """Return the predicted name; None if the prediction is no name, or the formula fails."""
-    try:
+    with suppress(*FAILS):
         found = predict(cell)
-    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError, AssertionError):
-        return None
-    return found if isinstance(found, str) else None
+        return found if isinstance(found, str) else None
+    return None
 
 
 def _places(values: Sequence[float], number: int) -> list[float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 from recall_claims.judge.rules import Predict, Rule
 from recall_claims.model.cell import Block, Cell
@@ -137,11 +137,6 @@ class Claim:
     def entry(self) -> Prediction | None:
         """The claim's prediction in the registry, or None."""
         return getattr(self.predict, "entry", None)
-
-    @property
-    def drawn(self) -> Predict | None:
-        """The prediction to draw as a curve in a plot of the observations, or None."""
-        return self.curve or (None if self.rule.predicts_location else self.predict)
 
     def block_size(self, tier: str) -> int:
         """Replicates per block: as many as the first look has, unless fewer are declared."""
@@ -325,8 +320,8 @@ def claim(
             regime=regime if isinstance(regime, Regime) else None,
             size=size,
             cells=Grids(id, cells, completed),
-            replicates={tier: _ends(numbers) for tier, numbers in sizes.items()},
-            block=_inherited({} if block is None else block),
+            replicates={t: (n, n) if isinstance(n, int) else n for t, n in sizes.items()},
+            block=_inherited(block or {}),
             rule=judged,
             why=" ".join(why.split()),
             predict=predict,
@@ -334,7 +329,7 @@ def claim(
             plot=plot,
             refuted=refuted,
             dtype=dtype,
-            critical=critical or _located(judged, predict),
+            critical=critical or (predict if judged.predicts_location else None),
             curve=curve or (getattr(predict, "curve", None) if judged.predicts_location else None),
             relaxes=relaxes,
             from_pilot=from_pilot,
@@ -359,16 +354,3 @@ def _inherited(given: T | Mapping[Tier, T]) -> dict[str, T]:
         if tier not in found and before in found:
             found[tier] = found[before]
     return found
-
-
-def _ends(sizes: Sizes) -> tuple[int, int]:
-    """The first and the last number of replicates."""
-    first, last = (sizes, sizes) if isinstance(sizes, int) else sizes
-    return first, last
-
-
-def _located(rule: Rule, predict: Predict | None) -> Callable[[Cell], float] | None:
-    """Return the prediction if it is a critical value that the rule locates, else None."""
-    if not rule.predicts_location or predict is None:
-        return None
-    return cast(Callable[[Cell], float], predict)

@@ -43,12 +43,7 @@ def registration(claim: Claim, tier: str) -> str:
     Raises:
         ClaimError: as for `declaration`.
     """
-    return named(declaration(claim, tier))
-
-
-def named(declared: str) -> str:
-    """Hash a declaration: its registration."""
-    return hashlib.sha256(declared.encode()).hexdigest()[:16]
+    return hashlib.sha256(declaration(claim, tier).encode()).hexdigest()[:16]
 
 
 def declaration(claim: Claim, tier: str) -> str:

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
+from typing import TypeGuard
 
 from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.regime import Regime
@@ -32,7 +33,7 @@ def corners(regime: Regime, reachable: Callable[[Cell], bool], random: Random) -
     """
     steps = {name: values.steps for name, values in regime.ranges.items()}
     sizes = {
-        n: list(map(float, s)) for n, s in steps.items() if len(s) > 1 and all(map(_is_size, s))
+        n: list(map(float, s)) for n, s in steps.items() if len(s) > 1 and all(map(is_size, s))
     }
     logs = [[math.log(value) for value in values] for values in sizes.values()]
     others = [name for name in steps if name not in sizes]
@@ -54,7 +55,8 @@ def corners(regime: Regime, reachable: Callable[[Cell], bool], random: Random) -
         yield from map(cell, _vertices(logs, lies, random))
 
 
-def _is_size(value: object) -> bool:
+def is_size(value: object) -> TypeGuard[float]:
+    """Whether a value is a positive number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
