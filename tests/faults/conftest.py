@@ -88,7 +88,6 @@ def {name}(cell, block):
 WAYS = {
     "serial": ("--executor", "serial"),
     "processes": ("--executor", "processes:2"),
-    "workers": ("-n", "2"),
 }
 NUMBERS = itertools.count()
 LEDGER = ".recall-claims/ledger.sqlite"
@@ -152,12 +151,10 @@ class Suite:
         os.utime(path, (next(NUMBERS), next(NUMBERS)))
 
     def run(self, *options: str, status: int | None = 0) -> Result:
-        """Run the suite in this process, to avoid starting torch; with `-n` in another process.
+        """Run the suite in this process, to avoid starting torch.
 
         The exit status has to be ``status``, unless this is None.
         """
-        if "-n" in options:
-            return self.run_apart(*options, status=status)
         result = self.main(*HOOKS, *self.arguments(*options))
         assert status in (None, result.status), result.text
         return result
@@ -171,8 +168,8 @@ class Suite:
 
     def arguments(self, *options: str) -> list[str]:
         """Arguments of a run, which is serial by default, because workers have to load torch."""
-        chosen = {"--executor", "-n"}.intersection(options)
-        return [self.file, *(() if chosen else ("--executor", "serial")), *options]
+        serial = () if "--executor" in options else ("--executor", "serial")
+        return [self.file, *serial, *options]
 
     def command(self, *options: str) -> list[str]:
         """Command line that runs the suite."""

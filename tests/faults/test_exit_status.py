@@ -60,7 +60,6 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         ("--hunt=0s", "--hunt takes a time such as"),
         *((f"{option}={'x' * 5000}", f"{option} 'xxx") for option in PATHS),
         *((f"{option}=", f"{option} needs a value") for option in VALUED),
-        ("--dry-run -n 2", "leave out -n"),
         ("--baseline test_tiny.json", "not a JSON record"),
         ("--hunt 9s --dry-run", "--hunt simulates, and --dry-run does not: leave out one"),
     ],
@@ -73,7 +72,7 @@ def test_senseless_options(suite: Suite, options: str, says: str) -> None:
     assert says in result.text
     assert "Traceback" not in result.text
     assert "usage:" not in result.text
-    assert result.text.strip().count("\n") <= 1, "a sentence, and what xdist adds"
+    assert result.text.strip().count("\n") == 0, "a sentence"
     assert not (suite.folder / "reports").exists()
 
 
@@ -340,17 +339,12 @@ def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: S
     assert f"{total} of {total} blocks simulated in parts" in result.text
 
 
-@pytest.mark.parametrize(
-    "options", [(), pytest.param(("-n", "1"), marks=pytest.mark.thorough)], ids=["one", "xdist"]
-)
-def test_what_an_exception_says_breaks_no_form_of_the_report(
-    suite: Suite, options: tuple[str, ...]
-) -> None:
+def test_what_an_exception_says_breaks_no_form_of_the_report(suite: Suite) -> None:
     said = r'ValueError("\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>")'
     broken = written("one", ("time.sleep(0.0)", f"print('\\x1b[2J'); raise {said}"))
     suite.write_text(HEAD + broken + written("two"))
 
-    result = suite.run(*options, "--color=no", "--junitxml", "junit.xml", status=1)
+    result = suite.run("--color=no", "--junitxml", "junit.xml", status=1)
     one, two = suite.report()["claims"]
     assert r"\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>" in one["reason"]
     assert two["verdict"] == "SUPPORTED"

@@ -2,8 +2,6 @@
 
 import shlex
 
-import pytest
-
 from tests.faults.conftest import HEAD, Suite, written
 from tests.reports.golden import unfolded
 
@@ -47,21 +45,6 @@ def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     assert suite.claims()["tiny.mean"]["hunt"]["confirmed"]["number"] == 1
     # A plain run judges the grid alone.
     suite.run()
-
-
-@pytest.mark.thorough
-def test_a_hunt_after_workers_finds_the_same(suite: Suite) -> None:
-    suite.write_text(WRONG)
-    options = ("--hunt", "60s", "--executor", "serial")
-    spread = suite.run_apart(*options, "-n", "1", "--ledger", "spread.sqlite", status=1)
-    assert spread.text.count("violated at") == 1
-    found = suite.claims()["tiny.mean"]
-    assert found["hunt"]["confirmed"]["number"] == 1
-    suite.run_apart(*options, status=1)
-    alone = suite.claims()["tiny.mean"]
-    for name in ("verdict", "outcome", "components", "registration"):
-        assert found[name] == alone[name]
-    assert found["hunt"]["confirmed"] == alone["hunt"]["confirmed"]
 
 
 def test_a_hunt_that_breaks_off_costs_no_verdict(suite: Suite) -> None:

@@ -36,7 +36,6 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
 
     assert list(suite.figures("serial")) == sorted(f"tiny.{name}" for name in (*NAMES, "gpu"))
     assert suite.figures("processes") == suite.figures("serial")
-    assert suite.figures("workers") == suite.figures("serial")
 
 
 def told_of_each_test_case(claims: dict[str, dict[str, Any]]) -> None:
@@ -87,12 +86,11 @@ def test_fresh_seed_is_printed_recorded_and_can_be_replayed(suite: Suite) -> Non
     assert suite.figures("replayed") == suite.figures("fresh")
 
 
-@pytest.mark.thorough
-def test_fresh_seed_is_one_seed_for_all_workers(suite: Suite) -> None:
-    suite.write(*NAMES)
-    suite.run("-n", "2", "--seed", "fresh")
-    report = suite.report()
-    assert {claim["seed"] for claim in report["claims"]} == {report["suite"]["seed"]}
+def test_claims_are_not_spread_by_xdist(suite: Suite) -> None:
+    suite.write("one")
+    refused = suite.run_apart("-n", "1", status=1)
+    assert "claims share all cores without pytest-xdist: leave out -n" in refused.text
+    assert not suite.kept()
 
 
 @pytest.mark.parametrize("way", ["serial", pytest.param("processes", marks=pytest.mark.thorough)])

@@ -2,7 +2,7 @@
 
 A folder's conftest.py or `-p recall_claims.plugin` loads the hooks. A module-level `Claim` is
 collected as a test item named by its id. The item runs the claim, and attaches its record to the
-test report, so that no record is lost between pytest-xdist's processes.
+test report. Processes of pytest-xdist collect no claims: each run has its own workers.
 """
 
 import gc
@@ -74,20 +74,14 @@ def pytest_cmdline_main() -> Generator[None, object, object]:
         gc.unfreeze()
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Give every xdist worker the controller's seed, which may be fresh, and the time left."""
-    state = node.config.stash[SESSION]
-    node.workerinput["claims_seed"] = state.settings.seed
-    node.workerinput["claims_seconds_left"] = state.left
-
-
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimItem | None:
     """Collect a module-level claim, and refuse one that is written wrongly."""
     if not isinstance(obj, Claim) or obj.module != collector.obj.__name__:
         return None
     if not collector.config.pluginmanager.hasplugin(REPORT):
         raise collector.CollectError(LATE.format(collector.nodeid.rpartition("/")[0]))
+    if hasattr(collector.config, "workerinput"):
+        raise collector.CollectError("claims share all cores without pytest-xdist: leave out -n")
     try:
         check_text(obj)
     except ClaimError as error:
@@ -113,7 +107,7 @@ def pytest_make_collect_report(
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Check that ids are unique, and that the error budget has a slot for every claim."""
     found = [item for item in items if isinstance(item, ClaimItem)]
-    claims = config.stash[SESSION].collected = [item.claim for item in found]
+    claims = config.stash[SESSION].report.collected = [item.claim for item in found]
     _refuse_uncounted(config, {claim.module for claim in claims})
     same = summary.grouped(found, lambda item: item.claim.id)
     for name, sharing in sorted(same.items()):
@@ -171,10 +165,7 @@ def pytest_runtest_makereport(
     if item.record is not None:
         item.user_properties += _properties(item.record)
     report, config = (yield), item.config
-    # xdist's processes exchange only plain types, and a report must be the same without xdist.
     report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
-    report.__dict__["claim_origin"] = item.origin()
-    report.__dict__["paper_record"] = config.stash[SESSION].paper(item.claim)
     # All text of a claim enters here: messages of its exceptions, its output, its record.
     plain = config.hook.pytest_report_to_serializable(config=config, report=report)
     found = config.hook.pytest_report_from_serializable(config=config, data=cleaned(plain))
@@ -200,14 +191,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Number the claims, announce them to the scheduler, and show progress."""
+    """Announce the claims to the scheduler, and show progress."""
     config = session.config
     ahead = [item for item in session.items if isinstance(item, ClaimItem)]
-    for place, item in enumerate(ahead):
-        item.place = place
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     state = config.stash.get(SESSION, None)  # pytest 8 calls this even if the plugin came too LATE
-    if state is None or state.is_worker or state.asked.dry_run or config.option.collectonly:
+    if state is None or state.asked.dry_run or config.option.collectonly:
         return
     state.report.selected = len(ahead)
     state.expect((item.claim, item.location[0]) for item in ahead)
@@ -220,7 +209,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     console = Console(file=shown, width=reporter._tw.fullwidth, force_terminal=reporter.isatty)
     seconds = state.forecast.ahead(item.claim for item in ahead)
-    names = reporter.verbosity == 0 and not state.asked.nested
+    names = reporter.verbosity == 0
     state.progress = ProgressLine(console, len(ahead), seconds, state.workers, names=names)
     if names:
         reporter.showfspath = False
@@ -263,14 +252,11 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
                 if isinstance(item, ClaimItem) and state.store.decided(item.claim.id):
                     with suppress(ClaimFailed):
                         item.runtest()
-                    entry = cleaned(msgspec.to_builtins(item.record))
-                    state.report.take(entry, state.paper(item.claim), item.origin())
-        if seconds > 0 and done and not state.is_worker:  # the controller hunts for all workers
+                    state.report.take(cleaned(msgspec.to_builtins(item.record)))
+        if seconds > 0 and done:
             _hunt(session, state, seconds)
     finally:
         state.close()
-    if state.is_worker:
-        return
     if state.report.cut and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     if state.report.records and not state.report.write():
@@ -303,7 +289,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
     if not report.records:
         if exitstatus == pytest.ExitCode.INTERRUPTED and report.selected:
             write(terminalreporter, summary.early(0, report.selected))
-        text, ids = terminalreporter.config.option.keyword, [c.id for c in state.collected]
+        text, ids = terminalreporter.config.option.keyword, [c.id for c in report.collected]
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and text and ids:
             write(terminalreporter, f"no claim has {clean(text)!r} in its id{meant_in(text, ids)}")
         return

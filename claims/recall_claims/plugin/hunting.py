@@ -29,7 +29,7 @@ def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
     """
     found = {entry.id: entry for entry in session.report.records}
     hunted = [claim for claim in session.report.claims() if found[claim.id].outcome == "passed"]
-    engine, ledger = session.hunting.executor, session.store.ledger
+    engine, ledger = session.store.executor, session.store.ledger
     with Status("hunting", console=console) as line:
 
         def watch(trails: Sequence[Trail], left: float) -> None:

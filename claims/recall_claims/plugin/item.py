@@ -42,8 +42,6 @@ class ClaimItem(pytest.Item):
         super().__init__(**kwargs)
         self.claim = claim
         self.record: ClaimRow | None = None
-        self.place = 0
-        """The item's place among all items of the run."""
 
     def runtest(self) -> None:
         """Run the claim if it has anything to run; pass, fail or skip by its verdict."""
@@ -74,11 +72,6 @@ class ClaimItem(pytest.Item):
         share = budget.per_claim(papers()[claim.source.paper])
         shown, since = session.replayed(self.record), session.since(claim)
         raise ClaimFailed(failure.message(shown, share, budget.probability, since))
-
-    def origin(self) -> tuple[int, str, str]:
-        """Return the item's place, the claim's module, and the folder to import that from."""
-        module = self.claim.module
-        return self.place, module, str(self.path.parents[module.count(".")])
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show errors that explain themselves without a traceback."""

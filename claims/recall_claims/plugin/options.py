@@ -68,7 +68,7 @@ VALUED = {
         None,
         "TIME",
         "after the verdicts, use this time to search the claims' regimes for violations: 90s, "
-        "10m, 1h (on all cores, whatever -n is)",
+        "10m, 1h (on all cores)",
     ),
 }
 """Options with a value: the default, a kind or the allowed values, and the effect."""
@@ -85,7 +85,6 @@ class Options:
 
     Attributes:
         device: device that simulates the blocks.
-        nested: whether pytest-xdist spreads the claims over processes.
         executor: value of --executor; "auto" lets the run choose.
         ledger: the ledger's file.
         reports: the report's folder; None if not given.
@@ -100,7 +99,6 @@ class Options:
     seed: int
     device: str
     budget: Budget
-    nested: bool
     executor: str
     ledger: Path
     reports: Path | None
@@ -146,20 +144,15 @@ def read(config: pytest.Config) -> Options:
     """
     option, root, here = config.getoption, config.rootpath, config.invocation_params.dir
     _refuse_empty_and_impossible(option, here)
-    worker = getattr(config, "workerinput", None)
-    nested = worker is not None or bool(getattr(config.option, "numprocesses", None))
-    if option("--dry-run") and nested:
-        raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
     if option("--hunt") and option("--dry-run"):
         raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
     spec, limit = option("--executor"), option("--time-limit")
     ledger, reports, baseline = option("--ledger"), option("--report-dir"), option("--baseline")
     found = Options(
         tier=option("--tier"),
-        seed=worker["claims_seed"] if worker else parse.seed(option("--seed")),
+        seed=parse.seed(option("--seed")),
         device=parse.device(option("--device"), local=executors.is_local(spec)),
         budget=parse.budget(option("--error-budget")),
-        nested=nested,
         executor=spec,
         ledger=here / ledger if ledger else root / LEDGER,
         reports=here / reports if reports else None,
@@ -170,8 +163,7 @@ def read(config: pytest.Config) -> Options:
         hunt=parse.duration(option("--hunt"), "--hunt") if option("--hunt") else 0.0,
         dry_run=option("--dry-run"),
     )
-    if worker is None:
-        _refuse_places(found.ledger, found.reports or root / LATEST)
+    _refuse_places(found.ledger, found.reports or root / LATEST)
     return found
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,10 @@ from recall_claims import recording
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence.ledger import DAMAGED
 from recall_claims.evidence.run import Settings
-from recall_claims.evidence.simulate import find
 from recall_reports import phrases
 from recall_reports.record import ClaimRow, Record
 from recall_reports.record.files import ReportError, load
+from recall_reports.record.text import cleaned
 
 LIMIT = "time: "
 """First word of the reason why a time limit stops a claim."""
@@ -53,26 +52,22 @@ class RunReport:
         self.by_id: dict[str, ClaimRow] = {}
         self.selected, self.write_error, self.no_commit = 0, "", ""
         self.written: dict[str, Path] = {}
-        self._origins: dict[str, tuple[int, str, str]] = {}
-        self._papers: dict[str, recording.PaperEntry] = {}
+        self.collected: list[Claim] = []
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._clock = time.monotonic()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the records of claim and paper out of a test's report.
+        """Take a claim's record out of a test's report.
 
         If another plugin runs a claim again, the last record counts.
         """
         if (entry := getattr(report, "claim_record", None)) is not None:
-            self.take(entry, report.__dict__["paper_record"], report.__dict__["claim_origin"])
+            self.take(entry)
 
-    def take(self, entry: Any, paper: Any, origin: tuple[int, str, str]) -> None:
-        """Take a claim's record, and its paper's record if this is the paper's first claim."""
+    def take(self, entry: Any) -> None:
+        """Take a claim's record."""
         record = msgspec.convert(entry, ClaimRow)
-        self.by_id[record.id], self._origins[record.id] = record, origin
-        if paper is not None:
-            found = msgspec.convert(paper, recording.PaperEntry)
-            self._papers[found.paper.key] = found
+        self.by_id[record.id] = record
 
     @property
     def records(self) -> list[ClaimRow]:
@@ -85,19 +80,8 @@ class RunReport:
         return any(r.state == "NOT RUN" and r.reason.startswith(LIMIT) for r in self.records)
 
     def claims(self) -> list[Claim]:
-        """Return the claims of the records, in the order of collection.
-
-        With pytest-xdist only workers collect claims, so the controller imports the claims here.
-
-        Raises:
-            SimulationError: a module cannot be imported.
-        """
-        found = []
-        for claim, (_, module, folder) in sorted(self._origins.items(), key=itemgetter(1)):
-            if module not in sys.modules and folder not in sys.path:
-                sys.path.insert(0, folder)  # as pytest does
-            found.append(find(module, claim)[0])
-        return found
+        """Return the claims of the records, in the order of collection."""
+        return [claim for claim in self.collected if claim.id in self.by_id]
 
     def write(self) -> bool:
         """Write the report; return whether this worked. If not, `write_error` says why."""
@@ -132,10 +116,12 @@ class RunReport:
     def whole(self) -> Record:
         """Make the whole record, with claims ordered by paper, file and id."""
         name, self.no_commit = commit(self.root)
+        first = {claim.source.paper: claim for claim in self.claims()}
+        papers = {k: recording.paper(c, self.settings.budget) for k, c in first.items()}
         return recording.suite(
             self.settings,
             sorted(self.records, key=lambda r: (r.source.paper, r.file, r.id)),
-            self._papers,
+            msgspec.convert(cleaned(msgspec.to_builtins(papers)), dict[str, recording.PaperEntry]),
             executor=self.executor,
             started=self._started,
             wall_seconds=time.monotonic() - self._clock,

@@ -6,9 +6,7 @@ import shlex
 import time
 from collections.abc import Iterable
 from functools import cached_property, partial
-from typing import Any
 
-import msgspec
 import pytest
 from msgspec import structs
 
@@ -37,16 +35,11 @@ class ClaimSession:
 
     def __init__(self, config: pytest.Config) -> None:
         asked, root = options.read(config), config.rootpath
-        worker = getattr(config, "workerinput", None)
-        self.asked, self.is_worker = asked, worker is not None
-        self.hunt_error = ""
-        executor = executors.resolve(asked.executor, asked.device, nested=asked.nested)
+        self.asked, self.hunt_error = asked, ""
+        executor = executors.resolve(asked.executor, asked.device, nested=False)
         self.store = Scheduler(asked.ledger, executor)
-        # xdist's workers have ended when a hunt begins: the hunt has all cores.
-        everywhere = executors.resolve(asked.executor, asked.device, nested=False)
-        self.hunting = Scheduler(asked.ledger, everywhere) if asked.nested else self.store
         processes = executor.partition(":")[2] if executor.startswith("processes:") else 1
-        self.workers = int(getattr(config.option, "numprocesses", None) or processes)
+        self.workers = int(processes)
         required = asked.named or (bool(asked.dry_run) and asked.baseline.exists())
         self.baseline = Baseline(asked.baseline, asked.tier, required=required)
         self.certificates = certificates.load(asked.baseline.with_name(certificates.FILE))
@@ -55,13 +48,12 @@ class ClaimSession:
             asked.device.partition(":")[0],
             self.baseline.took,
         )
-        seconds_left = worker["claims_seconds_left"] if worker else asked.limit
         self.settings = Settings(
             tier=asked.tier,
             seed=asked.seed,
             device=asked.device,
             budget=asked.budget,
-            limit=time.monotonic() + seconds_left if asked.limit_text else None,
+            limit=time.monotonic() + asked.limit if asked.limit_text else None,
             costs=self.costs,
         )
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
@@ -77,8 +69,6 @@ class ClaimSession:
         )
         self.progress: ProgressLine | None = None
         self.store.told = self._decided
-        self._papers: set[str] = set()
-        self.collected: list[Claim] = []
         self._root, self._called_from = root, config.invocation_params.dir
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRow | None:
@@ -155,7 +145,7 @@ class ClaimSession:
     @cached_property
     def edits(self) -> Edits:
         """The edits since the baseline."""
-        return Edits(self._root, self.baseline.commit, self.collected)
+        return Edits(self._root, self.baseline.commit, self.report.collected)
 
     def since(self, claim: Claim) -> str:
         """Say which edits a claim depends on, if it passed in the baseline or has such edits."""
@@ -179,18 +169,8 @@ class ClaimSession:
         if self.progress is not None:
             self.progress.finish(claim.id)
 
-    def paper(self, claim: Claim) -> Any:
-        """Return the record of a claim's paper in plain types, once per process; then None."""
-        if claim.source.paper in self._papers:
-            return None
-        self._papers.add(claim.source.paper)
-        return msgspec.to_builtins(recording.paper(claim, self.settings.budget))
-
     def close(self) -> None:
         """Stop workers; close ledger and terminal."""
         if self.progress is not None:
             self.progress.close()
-        try:
-            self.hunting.close()
-        finally:
-            self.store.close()
+        self.store.close()
