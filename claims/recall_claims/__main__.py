@@ -236,9 +236,6 @@ def _parser() -> argparse.ArgumentParser:
     certify.set_defaults(run=_certify)
     certify.add_argument("folder", nargs="?", help=f"folder of claims {DEFAULT}", **FOLDER)
     certify.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
-    certify.add_argument("--seed", type=int, default=1001, help=f"of the evidence {DEFAULT}")
-    many = f"resampled data of N seeds, from --seed on {DEFAULT}"
-    certify.add_argument("--worlds", type=int, default=3, metavar="N", help=many)
     certify.add_argument("-k", default="", metavar="TEXT", help="only claims with TEXT in their id")
     stale = "only claims without a certificate that fits them"
     certify.add_argument("--stale", action="store_true", help=stale)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from recall_claims.__main__ import main
-from recall_claims.plugin.options import PATHS, VALUED
+from recall_claims.plugin.options import PLACES, VALUED
 from tests.faults.conftest import HEAD, HOOKS, Suite, edited, judged, written
 
 
@@ -58,7 +58,7 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         ("--executor=dask:tcp://[", "can run code in this process"),
         ("--hunt=soon", "--hunt takes a time such as 90s, 10m or 1h, got 'soon'"),
         ("--hunt=0s", "--hunt takes a time such as"),
-        *((f"{option}={'x' * 5000}", f"{option} 'xxx") for option in PATHS),
+        *((f"{option}={'x' * 5000}", f"{option} 'xxx") for option in PLACES),
         *((f"{option}=", f"{option} needs a value") for option in VALUED),
         ("--baseline test_tiny.json", "not a JSON record"),
         ("--hunt 9s --dry-run", "--hunt simulates, and --dry-run does not: leave out one"),

@@ -142,7 +142,7 @@ def _refuse_uncounted(config: pytest.Config, modules: Iterable[str]) -> None:
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Print the plan on a dry run, instead of running."""
     state = session.config.stash[SESSION]
-    if not state.asked.dry_run or session.testsfailed:
+    if not session.config.option.dry_run or session.testsfailed:
         return None
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
     try:
@@ -196,7 +196,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     ahead = [item for item in session.items if isinstance(item, ClaimItem)]
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     state = config.stash.get(SESSION, None)  # pytest 8 calls this even if the plugin came too LATE
-    if state is None or state.asked.dry_run or config.option.collectonly:
+    if state is None or config.option.dry_run or config.option.collectonly:
         return
     state.report.selected = len(ahead)
     state.expect((item.claim, item.location[0]) for item in ahead)
@@ -244,7 +244,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
     """Hunt if asked to, stop the workers and write the report."""
     gc.freeze()  # pytest collects five times at its end
     state = session.config.stash[SESSION]
-    seconds = min(state.asked.hunt, state.left)
+    seconds = min(state.hunt, state.left)
     done = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     try:
         if exitstatus == pytest.ExitCode.INTERRUPTED:  # report all printed verdicts

@@ -1,9 +1,8 @@
 """Options of `pytest claims/`: declared in a table, and read once."""
 
-import math
 import tempfile
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,8 @@ from recall_claims.declare.claim import TIERS
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.ledger_file import refuse_old
-from recall_claims.model.budget import DEFAULT, Budget
+from recall_claims.evidence.run import Settings
+from recall_claims.model.budget import DEFAULT
 from recall_claims.model.errors import LedgerError
 from recall_reports.record import files, spelling
 from recall_reports.record.files import ReportError
@@ -28,9 +28,13 @@ ABOUT = """claims, theory verified by experiment
                 broke off, 2 interrupted, by a key or by --time-limit, or a claim is written wrongly
                 (1 if only its predictions show that), 4 wrong usage, 5 no claim was selected
 options of claims"""
-LATEST, PART = "reports/latest", "reports/part"
-BASELINE = "reports/baseline.json"
-LEDGER = ".recall-claims/ledger.sqlite"
+PLACES = {
+    "--report-dir": "reports/latest",
+    "--ledger": ".recall-claims/ledger.sqlite",
+    "--baseline": "reports/baseline.json",
+}
+"""Default paths, in pytest's rootdir."""
+PART = "reports/part"
 VALUED = {
     "--tier": ("standard", TIERS, "how much to simulate"),
     "--device": ("cpu", "DEVICE", "torch device: cpu (default), cuda, cuda:1"),
@@ -43,13 +47,13 @@ VALUED = {
     "--report-dir": (
         None,
         "DIR",
-        f"where the report goes (default {LATEST} in pytest's rootdir, or {PART} if the report in "
-        f"{LATEST} has claims that this run left out)",
+        f"where the report goes (default {PLACES['--report-dir']} in pytest's rootdir, or {PART} "
+        "if the report there has claims that this run left out)",
     ),
     "--ledger": (
         None,
         "FILE",
-        f"evidence kept between runs (default {LEDGER} in pytest's rootdir)",
+        f"evidence kept between runs (default {PLACES['--ledger']} in pytest's rootdir)",
     ),
     "--time-limit": (
         None,
@@ -62,7 +66,7 @@ VALUED = {
         None,
         "FILE",
         "earlier report, for --dry-run, the live line of progress and the count of attempts "
-        f"(default {BASELINE}, if there is one)",
+        f"(default {PLACES['--baseline']}, if there is one)",
     ),
     "--hunt": (
         None,
@@ -72,42 +76,10 @@ VALUED = {
     ),
 }
 """Options with a value: the default, a kind or the allowed values, and the effect."""
-PATHS = tuple(name for name, (_, kind, _) in VALUED.items() if kind in ("FILE", "DIR"))
 DRY_RUN = (
     "simulate nothing; print for each claim its cells, replicates, blocks in the ledger, blocks to "
     "draw and the expected seconds"
 )
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of a run.
-
-    Attributes:
-        device: device that simulates the blocks.
-        executor: value of --executor; "auto" lets the run choose.
-        ledger: the ledger's file.
-        reports: the report's folder; None if not given.
-        baseline: file of an earlier report.
-        named: whether the baseline was asked for, so that it must exist.
-        limit: seconds after which no block begins; infinite without a limit.
-        limit_text: the limit as written in the option.
-        hunt: seconds of a hunt, or 0.
-    """
-
-    tier: str
-    seed: int
-    device: str
-    budget: Budget
-    executor: str
-    ledger: Path
-    reports: Path | None
-    baseline: Path
-    named: bool
-    limit: float
-    limit_text: str
-    hunt: float
-    dry_run: bool
 
 
 def add(parser: pytest.Parser) -> None:
@@ -136,35 +108,32 @@ def _correct(parser: pytest.Parser) -> None:
     setattr(parser, "parse", corrected)  # noqa: B010  (no hook of pytest sees this error)
 
 
-def read(config: pytest.Config) -> Options:
-    """Read the options of a run.
+def read(config: pytest.Config) -> Settings:
+    """Read the settings of a run.
 
     Raises:
         ValueError: names a senseless value, or two options that exclude each other.
     """
-    option, root, here = config.getoption, config.rootpath, config.invocation_params.dir
-    _refuse_empty_and_impossible(option, here)
+    option = config.getoption
+    _refuse_empty_and_impossible(option, config.invocation_params.dir)
     if option("--hunt") and option("--dry-run"):
         raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
-    spec, limit = option("--executor"), option("--time-limit")
-    ledger, reports, baseline = option("--ledger"), option("--report-dir"), option("--baseline")
-    found = Options(
+    limit = option("--time-limit")
+    settings = Settings(
         tier=option("--tier"),
         seed=parse.seed(option("--seed")),
-        device=parse.device(option("--device"), local=executors.is_local(spec)),
+        device=parse.device(option("--device"), local=executors.is_local(option("--executor"))),
         budget=parse.budget(option("--error-budget")),
-        executor=spec,
-        ledger=here / ledger if ledger else root / LEDGER,
-        reports=here / reports if reports else None,
-        baseline=here / baseline if baseline else root / BASELINE,
-        named=bool(baseline),
-        limit=parse.duration(limit, "--time-limit") if limit else math.inf,
-        limit_text=limit or "",
-        hunt=parse.duration(option("--hunt"), "--hunt") if option("--hunt") else 0.0,
-        dry_run=option("--dry-run"),
+        limit=time.monotonic() + parse.duration(limit, "--time-limit") if limit else None,
     )
-    _refuse_places(found.ledger, found.reports or root / LATEST)
-    return found
+    _refuse_places(place(config, "--ledger"), place(config, "--report-dir"))
+    return settings
+
+
+def place(config: pytest.Config, name: str) -> Path:
+    """Return the path that an option gives, or else its default in pytest's rootdir."""
+    given = config.getoption(name)
+    return config.invocation_params.dir / given if given else config.rootpath / PLACES[name]
 
 
 def _refuse_empty_and_impossible(option: Callable[[str], Any], here: Path) -> None:
@@ -177,7 +146,7 @@ def _refuse_empty_and_impossible(option: Callable[[str], Any], here: Path) -> No
     if tier not in TIERS:
         meant = spelling.meant(tier, TIERS)
         raise ValueError(f"--tier {tier[:100]!r}: it is one of {', '.join(TIERS)}{meant}")
-    for name in filter(option, PATHS):
+    for name in filter(option, PLACES):
         try:
             (here / option(name)).exists()
         except (OSError, ValueError) as error:

@@ -5,16 +5,17 @@ import os
 import shlex
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property, partial
 
 import pytest
 from msgspec import structs
 
-from recall_claims import recording
+from recall_claims import parse, recording
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence import executors
 from recall_claims.evidence.cost import Costs
-from recall_claims.evidence.run import Outcome, Prepared, Running, Settings, set_of
+from recall_claims.evidence.run import Outcome, Prepared, Running, set_of
 from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.plugin import options
 from recall_claims.plugin.edited import Edits
@@ -34,42 +35,37 @@ class ClaimSession:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        asked, root = options.read(config), config.rootpath
-        self.asked, self.hunt_error = asked, ""
-        executor = executors.resolve(asked.executor, asked.device, nested=False)
-        self.store = Scheduler(asked.ledger, executor)
+        settings, root, given = options.read(config), config.rootpath, config.option
+        self.hunt = parse.duration(given.hunt, "--hunt") if given.hunt else 0.0
+        self.hunt_error = ""
+        executor = executors.resolve(given.executor, settings.device, nested=False)
+        self.store = Scheduler(options.place(config, "--ledger"), executor)
         processes = executor.partition(":")[2] if executor.startswith("processes:") else 1
         self.workers = int(processes)
-        required = asked.named or (bool(asked.dry_run) and asked.baseline.exists())
-        self.baseline = Baseline(asked.baseline, asked.tier, required=required)
-        self.certificates = certificates.load(asked.baseline.with_name(certificates.FILE))
+        baseline = options.place(config, "--baseline")
+        required = bool(given.baseline) or (given.dry_run and baseline.exists())
+        self.baseline = Baseline(baseline, settings.tier, required=required)
+        self.certificates = certificates.load(baseline.with_name(certificates.FILE))
         self.costs = Costs(
             lambda: self.store.ledger if self.store.path.exists() else None,
-            asked.device.partition(":")[0],
+            settings.device.partition(":")[0],
             self.baseline.took,
         )
-        self.settings = Settings(
-            tier=asked.tier,
-            seed=asked.seed,
-            device=asked.device,
-            budget=asked.budget,
-            limit=time.monotonic() + asked.limit if asked.limit_text else None,
-            costs=self.costs,
-        )
+        self.settings = replace(settings, costs=self.costs)
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
-        given = config.option
         narrowed = given.keyword or given.deselect or any("::" in name for name in config.args)
         self.report = RunReport(
-            asked.reports or root / options.LATEST,
+            options.place(config, "--report-dir"),
             root,
             self.settings,
             executor,
-            beside=root / options.PART if asked.reports is None else None,
+            beside=None if given.report_dir else root / options.PART,
             narrowed=bool(narrowed),
         )
         self.progress: ProgressLine | None = None
         self.store.told = self._decided
         self._root, self._called_from = root, config.invocation_params.dir
+        self._limit = given.time_limit
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRow | None:
         """Return the record of a claim with nothing to run here; None if the claim runs."""
@@ -88,7 +84,7 @@ class ClaimSession:
 
     def cut(self, claim: Claim, file: str) -> ClaimRow:
         """Make the record of a claim that the time limit stopped, without a verdict."""
-        reason = f"{LIMIT}{self.asked.limit_text} did not suffice"
+        reason = f"{LIMIT}{self._limit} did not suffice"
         tier = self.settings.tier
         if claim.cells_known(tier) and tier in claim.cells:  # works out no grid
             seconds = self.forecast.seconds(claim, self.forecast.blocks(claim))
@@ -159,9 +155,8 @@ class ClaimSession:
         where pytest was called."""
         file = os.path.relpath(self._root / entry.file, self._called_from)
         text = entry.replay.replace(entry.file, shlex.quote(file), 1)
-        ledger = self.asked.ledger
-        if ledger != self._root / options.LEDGER:
-            text += f" --ledger {shlex.quote(str(ledger))}"
+        if self.store.path != self._root / options.PLACES["--ledger"]:
+            text += f" --ledger {shlex.quote(str(self.store.path))}"
         return structs.replace(entry, replay=text)
 
     def finish(self, claim: Claim) -> None:
