@@ -63,7 +63,7 @@ def _predict(options: argparse.Namespace) -> int:
         print("\n".join(ask.listed(options.theory)))
         return 0
     formula = ask.find(options.prediction, options.theory)
-    found = list(ask.answers(formula, ask.values([*options.sizes, *options.table])))
+    found = list(ask.answers(formula, ask.values(options.sizes)))
     claims = ask.tested_by(formula, options.baseline)
     print("\n".join(ask.lines(formula, found, claims)))
     return 0
@@ -261,15 +261,13 @@ def _parser() -> argparse.ArgumentParser:
         "predict",
         help="what a formula says at given sizes, how well, and which claims test it",
         description="For example: predict capacity.critical_samples vocab_size=160 dim=128 "
-        "--table length=8,192,256",
+        "length=8,192,256",
     )
     predict.set_defaults(run=_predict)
     named = "name, or module.name; without one, all are listed"
     predict.add_argument("prediction", nargs="?", help=named)
-    predict.add_argument("sizes", nargs="*", metavar="name=value", help="parameters of the formula")
-    predict.add_argument(
-        "--table", action="append", default=[], metavar="NAME=A,B,C", help="a row for each value"
-    )
+    sizes = "parameters of the formula; several values, as in dim=8,768, give an answer each"
+    predict.add_argument("sizes", nargs="*", metavar="name=value", help=sizes)
     package = f"package of formulas {DEFAULT}"
     predict.add_argument("--theory", default="theory", metavar="PACKAGE", help=package)
     baseline = "the report with the verdicts (default reports/baseline.json, if it is there)"

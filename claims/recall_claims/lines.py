@@ -92,8 +92,7 @@ def lines(
     ends = [float(x) for strand in found for x in (strand.values[0], strand.values[-1])]
     axis = _Axis("x" in plot.log and min(ends) > 0)
     width = axis.at(max(ends)) - axis.at(min(ends))
-    curves = [(strand, _curve(claim, plot, predict, strand, width)) for strand in found]
-    drawn = [(strand, curve) for strand, curve in curves if curve]
+    drawn = [(s, curve) for s in found if (curve := _curve(claim, plot, predict, s, width))]
     made = [_line(strand, curve) for strand, curve in drawn]
     if not drawn or claim.curve is not None:
         return made

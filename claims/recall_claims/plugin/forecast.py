@@ -11,8 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Column
+from rich.status import Status
 from rich.text import Text
 
 from recall_claims.declare.claim import Claim
@@ -163,23 +162,13 @@ class ProgressLine:
         self._ahead, self._workers, self._known = dict(ahead), workers, bool(ahead)
         self._claims, self._done, self._failing = claims, set[str](), set[str]()
         self._console, self._next = console, time.monotonic() + MINUTE
-        self._progress = Progress(
-            BarColumn(bar_width=10),
-            TextColumn("{task.fields[told]}"),
-            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
-            console=console,
-            transient=True,
-        )
-        self._task = self._progress.add_task("", total=claims, told=self.sentence)
+        self._line = Status("", console=console)
 
     def __call__(self, claim: str, look: int, done: int, wanted: int) -> None:
         """Show that `done` of the `wanted` blocks of a look are finished."""
         if self._console.is_terminal:
-            text = f"{claim}, round {look}, {done}/{wanted} blocks"
-            self._progress.update(
-                self._task, description=text, told=self.sentence, completed=len(self._done)
-            )
-            self._progress.start()
+            self._line.update(f"{self.sentence} {claim}, round {look}, {done}/{wanted} blocks")
+            self._line.start()
         elif time.monotonic() >= self._next:
             self._next = time.monotonic() + MINUTE
             print(f"\n{self.sentence}", file=self._console.file, flush=True)
@@ -198,22 +187,20 @@ class ProgressLine:
         """Count a decided claim, and print its verdict."""
         if self.names:
             self._console.print(Text(told), soft_wrap=True)
-        self._done.add(claim)
-        self._ahead.pop(claim, None)
+        self._count(claim)
         if not passes:
             self._failing.add(claim)
 
     def finish(self, claim: str) -> None:
         """Remove the line, so that pytest can print the outcome of a claim."""
+        self._count(claim)
+        self._line.stop()
+
+    def _count(self, claim: str) -> None:
         self._done.add(claim)
         self._ahead.pop(claim, None)
-        self._stop()
 
     def close(self) -> None:
         """Remove the line at the end of the run."""
-        self._stop()
+        self._line.stop()
         self._console.file.close()
-
-    def _stop(self) -> None:
-        if self._console.is_terminal:  # elsewhere this prints an empty line
-            self._progress.stop()

@@ -47,7 +47,7 @@ def test_the_number_its_error_its_regime_and_the_verdicts_behind_it(capsys: Prin
 
 
 def test_a_table_says_which_rows_are_outside(capsys: Printed) -> None:
-    text = asked(capsys, "critical.threshold", *SIZES[:2], "--table", "dim=8,768")
+    text = asked(capsys, "critical.threshold", *SIZES[:2], "dim=8,768")
     assert text.count("threshold = ") == 2
     assert "at dim = 8\n" in text
     assert text.count("OUTSIDE the regime of the formula and of its error: dim=8 is out") == 1
