@@ -3,6 +3,7 @@
 import ast
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from recall_claims.evidence.fingerprints import without_docstrings
 from recall_claims.evidence.imports import source, upstream
 from recall_claims.evidence.reach import names, reached
 from recall_claims.model.predictions import predictions
+from recall_claims.plugin.report import git
 
 Name = tuple[str, str]
 """A module, and the name of a function, class or constant in it."""
@@ -101,13 +103,9 @@ class Edits:
             yield f"and {len(alike) - SHOWN} more"
 
     def _git(self, *arguments: str) -> str | None:
-        command = ["git", *arguments]
-        try:
-            return subprocess.check_output(
-                command, cwd=self._root, stderr=subprocess.DEVNULL, text=True
-            )
-        except (OSError, subprocess.CalledProcessError):
-            return None
+        with suppress(OSError, subprocess.CalledProcessError):
+            return git(self._root, *arguments)
+        return None
 
 
 def _parts(text: str) -> dict[str, str]:

@@ -41,7 +41,12 @@ def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
     for trail in trails:
         entry = found[trail.claim.id]
         entry.hunt = recorded(trail)
-        refuted += _overturned(entry, trail)
+        if trail.confirmation is not None:
+            outcome = trail.confirmation.outcome
+            if outcome is None:
+                entry.reason = "a violation was confirmed by an earlier hunt"
+            recording.overturn(entry, () if outcome is None else outcome.decision.components)
+            refuted += entry.outcome == "failed"
     return refuted
 
 
@@ -78,14 +83,3 @@ def recorded(trail: Trail) -> record.Hunt:
             alpha=alpha_of(confirmation.number),
         ),
     )
-
-
-def _overturned(entry: record.ClaimRow, trail: Trail) -> bool:
-    """Mark a claim with a confirmed violation as REFUTED; return whether the claim then fails."""
-    if trail.confirmation is None:
-        return False
-    outcome = trail.confirmation.outcome
-    if outcome is None:
-        entry.reason = "a violation was confirmed by an earlier hunt"
-    recording.overturn(entry, () if outcome is None else outcome.decision.components)
-    return entry.outcome == "failed"

@@ -136,18 +136,19 @@ def commit(root: Path) -> tuple[str | None, str]:
 
     If git names no commit, return None and git's reason.
     """
-
-    def git(*arguments: str) -> str:
-        command = ["git", "--no-optional-locks", *arguments]
-        return subprocess.check_output(command, cwd=root, stderr=subprocess.PIPE, text=True)
-
     try:
-        name = git("rev-parse", "--short=10", "HEAD").strip()
-        return name + "+" * bool(git("status", "--porcelain", "--untracked-files=no")), ""
+        name = git(root, "rev-parse", "--short=10", "HEAD").strip()
+        return name + "+" * bool(git(root, "status", "--porcelain", "--untracked-files=no")), ""
     except OSError as error:
         return None, str(error)
     except subprocess.CalledProcessError as error:
         return None, " ".join(error.stderr.split())
+
+
+def git(root: Path, *arguments: str) -> str:
+    """Return what a command of git prints in a folder; raises the errors of `subprocess`."""
+    command = ["git", "--no-optional-locks", *arguments]
+    return subprocess.check_output(command, cwd=root, stderr=subprocess.PIPE, text=True)
 
 
 def put_aside(record: Record) -> Iterator[str]:
