@@ -11,7 +11,7 @@ import pytest
 
 from recall_reports.record import files
 from tests.apart import saved
-from tests.faults.conftest import LEDGER, WAYS, Suite
+from tests.faults.conftest import LEDGER, Suite
 
 
 def test_a_folder_that_cannot_be_is_refused_before_anything_is_simulated(
@@ -35,13 +35,12 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_simulated(
     assert not (suite.folder / ".recall-claims").exists()
 
 
-@pytest.mark.parametrize("way", ["serial", "workers"])
-def test_paths_belong_to_where_the_command_was_typed(suite: Suite, way: str) -> None:
+def test_paths_belong_to_where_the_command_was_typed(suite: Suite) -> None:
     """Default paths are relative to pytest's rootdir, and do not depend on the current folder."""
     suite.write("one")
     (suite.folder / "sub").mkdir()
     sub = replace(suite, folder=suite.folder / "sub", file=f"../{suite.file}")
-    sub.run_apart(*WAYS[way], "--ledger", "ledger.sqlite", "--report-dir", "there")
+    sub.run_apart("--ledger", "ledger.sqlite", "--report-dir", "there")
     sub.run_apart("--ledger", "ledger.sqlite", "--baseline", "there/report.json")
     assert suite.report()["suite"]["blocks"]["reused"] == sub.kept("ledger.sqlite") > 0
     assert {path.name for path in sub.folder.iterdir()} == {"ledger.sqlite", "there"}
