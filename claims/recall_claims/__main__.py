@@ -176,21 +176,16 @@ def new(name: str, parent: Path) -> list[Path]:
         raise FileExistsError(f"{folder} exists; choose another name, or remove it")
     if name in ("theory", *papers()) or importlib.util.find_spec(name) is not None:
         raise ValueError(f"{name!r} names a paper or a Python module already; choose another name")
-    folder.mkdir(parents=True)
-    (folder / "__init__.py").touch()
-    for file in TEMPLATES:
-        (folder / file).write_text(template(file, name=name), encoding="utf-8")
-    around = [".gitignore", WORKFLOW]
+    around = [parent / file for file in (".gitignore", WORKFLOW) if not (parent / file).exists()]
     if not any((parent / file).exists() for file in SETTINGS):
-        around.append(SETTINGS[0])
+        around.append(parent / SETTINGS[0])
     installed = f"recall-claims=={version('recall-claims')} # or where you have it from"
-    written = [folder]
-    for path in (parent / file for file in around if not (parent / file).exists()):
+    for path in (*(folder / file for file in TEMPLATES), *around):
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = template(path.name.removeprefix("."), folder=name, install=installed)
-        path.write_text(text, encoding="utf-8")
-        written.append(path)
-    return written
+        file = path.name.removeprefix(".")
+        path.write_text(template(file, name=name, folder=name, install=installed), "utf-8")
+    (folder / "__init__.py").touch()
+    return [folder, *around]
 
 
 def template(file: str, **values: str) -> str:

@@ -115,8 +115,7 @@ def _quick(rule: Rule) -> Rule:
     """Return the rule with approximate bounds, which need few replicates."""
     fields = {field.name for field in dataclasses.fields(rule)}
     if "method" in fields and isinstance(rule.method, Betting):
-        # The type `Rule` lacks this field, which only some rules have.
-        return replace(rule, method=Student(spent=1.0))  # type: ignore[call-arg]
+        return rule.with_method(Student(spent=1.0))
     return rule
 
 
