@@ -1,8 +1,8 @@
 """The pytest hooks that collect, run and report claims.
 
 A folder's conftest.py or `-p recall_claims.plugin` loads the hooks. A module-level `Claim` is
-collected as a test item named by its id. The item runs the claim, and attaches its record to the
-test report. Processes of pytest-xdist collect no claims: each run has its own workers.
+collected as a test item named by its id, which runs the claim. Processes of pytest-xdist collect no
+claims: each run has its own workers.
 """
 
 import gc
@@ -37,7 +37,6 @@ from recall_reports.record.files import ReportError
 from recall_reports.record.spelling import meant_in
 from recall_reports.record.text import clean, cleaned, line
 
-REPORT = "claims-report"
 LATE = (
     "pytest found claims too late to read their options and to report them. Name their folder "
     "(`pytest {}`), or load the plugin in every run: `addopts = -p recall_claims.plugin` in "
@@ -78,7 +77,8 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     """Collect a module-level claim, and refuse one that is written wrongly."""
     if not isinstance(obj, Claim) or obj.module != collector.obj.__name__:
         return None
-    if not collector.config.pluginmanager.hasplugin(REPORT):
+    state = collector.config.stash.get(SESSION, None)
+    if state is None or not state.started:
         raise collector.CollectError(LATE.format(collector.nodeid.rpartition("/")[0]))
     if hasattr(collector.config, "workerinput"):
         raise collector.CollectError("claims share all cores without pytest-xdist: leave out -n")
@@ -156,7 +156,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the claim's record to the report that goes to the controller.
+    """Take the claim's record.
 
     The record's figures become properties of the test, for `--junitxml` and other readers.
     """
@@ -164,9 +164,10 @@ def pytest_runtest_makereport(
         return (yield)
     if item.record is not None:
         item.user_properties += _properties(item.record)
+        item.config.stash[SESSION].report.take(item.record)
     report, config = (yield), item.config
-    report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
-    # All text of a claim enters here: messages of its exceptions, its output, its record.
+    report.__dict__["claim"] = item.claim.id
+    # All text of a claim enters here: messages of its exceptions, and its output.
     plain = config.hook.pytest_report_to_serializable(config=config, report=report)
     found = config.hook.pytest_report_from_serializable(config=config, data=cleaned(plain))
     assert isinstance(found, pytest.TestReport)
@@ -184,10 +185,8 @@ def _properties(entry: ClaimRow) -> list[tuple[str, object]]:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Make the process that writes the report collect the records."""
-    config = session.config
-    state = config.stash[SESSION]
-    config.pluginmanager.register(state.report, REPORT)
+    """Note that the hooks were loaded in time."""
+    session.config.stash[SESSION].started = True
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -222,7 +221,7 @@ def pytest_report_teststatus(
     """Print no dots for claims: names and verdicts are printed instead."""
     category, letter, word = yield
     progress = config.stash[SESSION].progress
-    named = progress is not None and progress.names and hasattr(report, "claim_record")
+    named = progress is not None and progress.names and hasattr(report, "claim")
     return (category, "", "") if named else (category, letter, word)
 
 
@@ -252,7 +251,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
                 if isinstance(item, ClaimItem) and state.store.decided(item.claim.id):
                     with suppress(ClaimFailed):
                         item.runtest()
-                    state.report.take(cleaned(msgspec.to_builtins(item.record)))
+                    if item.record is not None:
+                        state.report.take(item.record)
         if seconds > 0 and done:
             _hunt(session, state, seconds)
     finally:

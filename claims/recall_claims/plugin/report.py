@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import pytest
 
 from recall_claims import recording
 from recall_claims.declare.claim import Claim
@@ -56,18 +54,9 @@ class RunReport:
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._clock = time.monotonic()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take a claim's record out of a test's report.
-
-        If another plugin runs a claim again, the last record counts.
-        """
-        if (entry := getattr(report, "claim_record", None)) is not None:
-            self.take(entry)
-
-    def take(self, entry: Any) -> None:
-        """Take a claim's record."""
-        record = msgspec.convert(entry, ClaimRow)
-        self.by_id[record.id] = record
+    def take(self, record: ClaimRow) -> None:
+        """Take a claim's record; if another plugin runs a claim again, the last one counts."""
+        self.by_id[record.id] = msgspec.convert(cleaned(msgspec.to_builtins(record)), ClaimRow)
 
     @property
     def records(self) -> list[ClaimRow]:

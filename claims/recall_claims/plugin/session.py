@@ -37,7 +37,7 @@ class ClaimSession:
     def __init__(self, config: pytest.Config) -> None:
         settings, root, given = options.read(config), config.rootpath, config.option
         self.hunt = parse.duration(given.hunt, "--hunt") if given.hunt else 0.0
-        self.hunt_error = ""
+        self.started, self.hunt_error = False, ""
         executor = executors.resolve(given.executor, settings.device, nested=False)
         self.store = Scheduler(options.place(config, "--ledger"), executor)
         processes = executor.partition(":")[2] if executor.startswith("processes:") else 1
