@@ -15,7 +15,7 @@ from simulation import decoding
 from simulation.attention import recall as measured
 from simulation.attention import sampling, three_steps
 from simulation.tiles import TILE_ELEMENTS
-from tests.unit import draws
+from tests.unit.draws import generators, perfectly_seen
 from theory.attention import end_to_end, localisation, recall
 from theory.attention.problem import Problem
 
@@ -82,14 +82,11 @@ def test_all_tokens_threshold_is_where_the_last_failures_go() -> None:
     assert 0.95 < recall.all_tokens_probability(above) == pytest.approx(expected, abs=0.01)
 
 
-generators = partial(draws.generators, seed=8)
-
-
 @pytest.mark.parametrize("trigger_in_values", [False, True])
 def test_counts_give_the_memory_of_perfectly_localised_training(trigger_in_values: bool) -> None:
     sizes: dict[str, Any] = {"vocab_size": 20, "length": 4, "samples": 70, "dim": 9}
     batch = sampling.draw(generators(3), **sizes, trigger_in_values=trigger_in_values)
-    attended, facts = draws.perfectly_seen(batch)
+    attended, facts = perfectly_seen(batch)
     memory = measured.localised_memory(facts) / (70 * 20)
     assert torch.allclose(memory, three_steps.trained_memory(batch, attended), atol=1e-15)
 

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,15 +12,19 @@ from simulation.attention_mlp import phase_diagram
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.activations import ACTIVATIONS, activation
 from simulation.tiles import TILE_ELEMENTS
-from tests.unit import draws
+from tests.unit.draws import generators, informative, perfectly_seen
 from theory.attention_mlp import activations
-
-rngs = partial(draws.generators, seed=11)
 
 
 def draw(count: int, name: str = "relu", samples: int = 96) -> tuple[sampling.Batch, mlp.Layer]:
     return mlp.draw(
-        rngs(count), vocab_size=24, length=6, samples=samples, dim=8, width=20, activation=name
+        generators(count),
+        vocab_size=24,
+        length=6,
+        samples=samples,
+        dim=8,
+        width=20,
+        activation=name,
     )
 
 
@@ -50,7 +53,7 @@ def test_tiles_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("centred", [False, True])
 def test_memory_of_many_samples_a_label_is_that_of_its_definition(centred: bool) -> None:
     batch, layer = mlp.draw(
-        rngs(1), vocab_size=3, length=4, samples=900, dim=5, width=7, activation="relu"
+        generators(1), vocab_size=3, length=4, samples=900, dim=5, width=7, activation="relu"
     )
     labels, (u, z) = batch.labels[0], (batch.u[0], batch.z[0])
     counts = torch.tensor([(labels == k).sum() for k in range(3)], dtype=u.dtype)
@@ -64,9 +67,9 @@ def test_memory_of_many_samples_a_label_is_that_of_its_definition(centred: bool)
 
 def test_a_cause_costs_what_is_gained_without_it() -> None:
     batch, narrow = draw(3, samples=24)
-    wide = mlp.draw_layer(rngs(3), width=80, dim=8, activation="relu")
-    shown, (_, facts) = torch.zeros(3, 24), draws.perfectly_seen(batch)
-    shown.scatter_(1, draws.informative(batch.tokens, batch.positions), 1.0)
+    wide = mlp.draw_layer(generators(3), width=80, dim=8, activation="relu")
+    shown, (_, facts) = torch.zeros(3, 24), perfectly_seen(batch)
+    shown.scatter_(1, informative(batch.tokens, batch.positions), 1.0)
     known = [(mlp.recalled(facts, a) * shown).sum(1) / shown.sum(1) for a in (wide, narrow)]
     unbiased = replace(batch, z=batch.z - batch.z.mean(1, keepdim=True))
     found = [

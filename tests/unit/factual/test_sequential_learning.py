@@ -4,7 +4,6 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import torch
 
 from simulation.factual import sequential_learning as learning
 from simulation.factual.sequential_learning import FactPrompts, Losses, Weights
-from tests.unit import draws
+from tests.unit.draws import generators
 from theory.factual import sequential_learning as theory
 from theory.factual.sequential_learning import Sizes
 
@@ -52,8 +51,6 @@ def test_random_plateau_is_the_mean_entropy() -> None:
 
 
 SMALL = 1e-5
-
-generators = partial(draws.generators, seed=3)
 
 
 def end(path: Iterator[Weights]) -> Weights:

@@ -25,13 +25,11 @@ from simulation.lower_bound.estimators import (
 )
 from simulation.lower_bound.gradient_channel import Estimator, Observation, centred
 from simulation.tiles import TILE_ELEMENTS
-from tests.unit import draws
+from tests.unit.draws import every_batch, generators
 from theory.attention.problem import Problem
 from theory.lower_bound.linear_mmse import linear_mmse_accuracy
 
 SIZES: dict[str, Any] = {"vocab_size": 32, "length": 4, "samples": 512, "dim": 16}
-
-generators = partial(draws.generators, seed=1000)
 
 
 def test_discrete_gradient_is_the_first_step_of_training() -> None:
@@ -229,7 +227,7 @@ def test_exact_arithmetic_is_bayes_rule_by_enumeration(size: int, samples: int) 
     chances: dict[bytes, np.ndarray] = {}
     for index, labels in enumerate(maps):
         one = replace(tiny(1, size, samples)[1], permutation=labels[None])
-        every = draws.every_batch(one, length=2, samples=samples)
+        every = every_batch(one, length=2, samples=samples)
         for tokens, shown in zip(every.tokens.numpy(), every.labels.numpy(), strict=True):
             found = chances.setdefault(table_of(tokens, shown, size), np.zeros(len(maps)))
             found[index] += 1

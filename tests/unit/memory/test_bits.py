@@ -1,7 +1,6 @@
 """Bits: bounds and their inverses, codes by brute force, and capacities by naive simulation."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,10 +10,8 @@ from scipy import stats
 from simulation.embeddings import unit_vectors
 from simulation.memory import bits as measured
 from simulation.streams import Streams
-from tests.unit import draws
+from tests.unit.draws import generators
 from theory.memory import bits as theory
-
-generators = partial(draws.generators, seed=5)
 
 
 def test_ceiling_inverts_fano() -> None:

@@ -1,14 +1,11 @@
 """Linear memories: plain simulations, limits, quadrature and loops."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
 
 from simulation.memory import linear as memory
-from tests.unit import draws
-from tests.unit.draws import unit_vectors
+from tests.unit.draws import generators, unit_vectors
 from theory.memory import linear as theory
 
 
@@ -92,9 +89,6 @@ def test_how_many_rivals_score_less_has_a_law_where_chances_round_to_one(dim: in
     law = theory.rivals_below(32, dim)(np.arange(32.0))
     assert np.all(np.diff(law) >= 0)
     assert law[-1] == pytest.approx(1)
-
-
-generators = partial(draws.generators, seed=21)
 
 
 def test_memory_is_the_sum_of_outer_products() -> None:

@@ -1,7 +1,6 @@
 """Listwise memories: reported numbers, projections, linear programming and sorting."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from scipy import optimize, stats
 
 from recall_claims.evidence.block import replicate_generators
 from simulation.memory import listwise, optimal
-from tests.unit import draws
+from tests.unit.draws import generators, pairs_of_numpy, pcg
 from theory.memory import listwise as theory
 
 
@@ -46,9 +45,6 @@ def test_distances_are_those_of_projections() -> None:
     expected = dim**2 / square.mean()
     error = expected * (stats.sem(square) / square.mean() + 0.01)
     assert abs(theory.critical_associations(dim, share) - expected) < 4 * error
-
-
-generators = partial(draws.generators, seed=11)
 
 
 def possible(pairs: optimal.Pairs, replicate: int, share: float) -> bool:
@@ -149,5 +145,5 @@ def test_levels_are_found_where_newtons_method_goes_round_in_a_circle() -> None:
     # Of these 70 pairs one has scores at which Newton's steps for the level never settle.
     cell = "associations=70,dim=8,share=0.75"
     rngs = replicate_generators(0, "C.listwise-capacity", "85dddde3e4f9d21c", cell, 0, range(3))
-    pairs = draws.pairs_of_numpy(draws.pcg(rngs[2:]), dim=8, associations=70)
+    pairs = pairs_of_numpy(pcg(rngs[2:]), dim=8, associations=70)
     assert not listwise.feasible(pairs, 0.75)

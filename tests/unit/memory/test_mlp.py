@@ -1,7 +1,6 @@
 """Memories of one hidden layer: limits, independent integrals and plain simulations."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from simulation.memory.mlp import (
     trained_accuracy,
 )
 from simulation.streams import Streams
-from tests.unit import draws
+from tests.unit.draws import generators
 from theory.memory.mlp import (
     asymptotic_width,
     capacity,
@@ -74,9 +73,6 @@ def test_limit_law() -> None:
     )
     assert near < far < 1
     assert far > 0.85
-
-
-generators = partial(draws.generators, seed=3)
 
 
 def test_outputs_are_used_equally_often() -> None:

@@ -1,7 +1,6 @@
 """Best linear memories: cones and linear programming, limits, loops over pairs, Adam."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -10,8 +9,7 @@ from scipy import optimize, stats
 
 from recall_claims.evidence.block import replicate_generators
 from simulation.memory import optimal as memory
-from tests.unit import draws
-from tests.unit.draws import pairs_of_numpy, pcg, unit_vectors
+from tests.unit.draws import generators, pairs_of_numpy, pcg, unit_vectors
 from theory.memory import optimal as theory
 
 
@@ -80,9 +78,6 @@ def test_frozen_competitors_cost_pairs() -> None:
     for dim in (8, 32):
         share = theory.frozen_associations(dim) / theory.critical_associations(dim)
         assert 0.6 < share < 0.7
-
-
-generators = partial(draws.generators, seed=3)
 
 
 def possible(pairs: memory.Pairs, replicate: int) -> bool:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -13,7 +12,7 @@ from scipy import integrate, stats
 
 from recall_claims import Cell
 from simulation.memory import zipf
-from tests.unit import draws
+from tests.unit.draws import generators
 from theory.memory import zipf as theory
 
 
@@ -81,9 +80,6 @@ def test_exponents_are_those_of_large_sizes() -> None:
     masses = [theory.unseen_mass(1.5, samples) for samples in (100, 1000)]
     assert math.log10(masses[1] / masses[0]) == pytest.approx(theory.samples_exponent(1.5))
     assert theory.cutoff_exponent(1.5) == -0.5
-
-
-generators = partial(draws.generators, seed=22)
 
 
 def test_memory_is_the_weighted_sum_of_outer_products() -> None:

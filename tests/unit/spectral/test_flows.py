@@ -4,7 +4,6 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from simulation.embeddings import gaussian
 from simulation.spectral import facts, flows
 from simulation.spectral.facts import Facts, Weights
 from simulation.streams import Streams
-from tests.unit import draws
+from tests.unit.draws import generators
 from theory.spectral import flows as theory
 from theory.spectral.flows import Facts as Sizes
 from theory.spectral.flows import Flow, Part
@@ -87,9 +86,6 @@ def test_ratio_of_hoh_grows_as_the_root_of_r_over_a_logarithm() -> None:
         middle = math.sqrt(2) * r
         slope = 0.5 - middle / (2 * (middle - 1) * math.log(9 * (middle - 1)))
         assert math.log2(ratios[1] / ratios[0]) == pytest.approx(slope, abs=0.004)
-
-
-generators = partial(draws.generators, seed=6)
 
 
 def end(path: Iterator[Weights]) -> Weights:

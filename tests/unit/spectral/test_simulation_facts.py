@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,12 +12,9 @@ from simulation.embeddings import gaussian
 from simulation.spectral import facts
 from simulation.spectral.facts import Facts, Weights
 from simulation.streams import Streams
-from tests.unit import draws
+from tests.unit.draws import generators
 
 S, R = 3, 2
-
-
-generators = partial(draws.generators, seed=5)
 
 
 def embedded(count: int = 2, dim: int = 8) -> Facts:

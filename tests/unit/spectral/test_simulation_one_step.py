@@ -1,6 +1,5 @@
 """simulation.spectral.one_step, compared with autograd, scipy and loops over items."""
 
-from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -11,12 +10,9 @@ from scipy import linalg
 
 from simulation.spectral import one_step
 from simulation.streams import Streams
-from tests.unit import draws
+from tests.unit.draws import generators
 
 Floats = npt.NDArray[np.float64]
-
-
-generators = partial(draws.generators, seed=7)
 
 
 def drawn(seed: int, items: int, dim: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
