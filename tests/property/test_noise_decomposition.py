@@ -138,9 +138,3 @@ def test_replicates_are_decomposed_in_tiles(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(noise_decomposition, "_TILE", 2 * batch.vocab_size**2)
     for name, piece in decompose(batch).items():
         torch.testing.assert_close(piece, whole[name])
-
-
-def test_an_unknown_piece_is_named() -> None:
-    batch = drawn(1, vocab_size=4, length=2, samples=3, dim=3)
-    with pytest.raises(ValueError, match="unknown piece Z: choose from T, A, B"):
-        decompose(batch, ("A", "Z"))

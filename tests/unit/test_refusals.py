@@ -25,7 +25,7 @@ from simulation.factual import task
 from simulation.factual.trained_transformer import Sizes
 from simulation.lower_bound import estimators, gradient_channel, width_information
 from simulation.memory import bilinear, decoder, mlp, superposition
-from simulation.spectral import softmax_groups
+from simulation.spectral import softmax_groups, underdetermined
 from simulation.streams import Streams
 from tests.unit.draws import generators
 from theory.attention import critical
@@ -63,6 +63,7 @@ decoded = partial(decoder.accuracy, RNGS, facts=8, groups=2, shared=0.5)
 superposed = partial(superposition.accuracy, RNGS, attributes=4, relations=2, dim=4)
 selected = partial(superposition.transferred, RNGS, attributes=4, relations=2)
 grouped = partial(softmax_groups.Groups.of, 24, power=1.0, noise=0.0, like=torch.zeros(()))
+regression = partial(underdetermined.regression, inputs="gaussian")
 language_model = partial(lm.bits_per_weight, RNGS, people_count=2, width=4, exposures=1)
 
 for package in (theory, simulation):
@@ -168,6 +169,7 @@ REFUSED = (
     ("theory.memory.zipf.many_labels_error(2.0, 5, 64, 10)", "labels"),
     ("theory.memory.zipf.power_exponent(2.0, 0.25)", "converge"),
     ("theory.memory.zipf.unseen_mass(2.0, 0)", "samples"),
+    ("theory.memory.zipf.least_error(2.0, 5, 2, 0)", "0 samples at least 1"),
     ("theory.spectral.flows.Facts(subjects=1, relations=4)", "at least 2"),
     ("theory.spectral.flows.Facts(subjects=4, relations=4, start=0.5)", "start"),
     ("theory.spectral.flows.sign_rates(SIX, 'subject', 'HOO')", "not a power of 2"),
@@ -178,6 +180,20 @@ REFUSED = (
     ("theory.spectral.one_step.recalled_spectral(8, 100, 2.0, 0)", "batch"),
     ("theory.spectral.softmax_memory.Memory(16, groups=3)", "no 3 groups"),
     ("theory.spectral.softmax_memory.Memory(16, noise=1.0)", "share below 1"),
+    ("theory.spectral.tail_classes.muon_lead(4, 2, 1.0, 3)", "give"),
+    ("theory.spectral.tail_classes.adam_lead(4, 2, 1.0, 0)", "give"),
+    ("theory.spectral.tail_classes.muon_gap(8, 0.5, 1.0)", "give"),
+    ("theory.spectral.tail_classes.muon_gap(8, 2.0, 0.1)", "give"),
+    ("theory.spectral.underdetermined.mean_value(1.5)", "give"),
+    ("theory.spectral.underdetermined.speed(2, 3)", "give"),
+    ("theory.spectral.underdetermined.speed(2, 0)", "give"),
+    ("theory.spectral.underdetermined.flat_time(0)", "give"),
+    ("theory.spectral.underdetermined.kept_share(4, 8, 0.0)", "give"),
+    ("theory.spectral.underdetermined.flat_share(8, 2, 2.0)", "give"),
+    ("theory.spectral.underdetermined.gradient_concentration(2, 3)", "give"),
+    ("streams.integers(0, 3)", "give 1 to 2147483648"),
+    ("streams.integers(2**31 + 1, 3)", "give 1 to 2147483648"),
+    ("Streams([np.random.Generator(np.random.MT19937(0))]).normal(3)", "take SFC64"),
     ("batch(vocab_size=1)", "vocab_size is 1: give at least 2"),
     ("batch(length=1)", "length is 1: give at least 2"),
     ("batch(samples=0)", "samples is 0: give at least 1"),
@@ -189,6 +205,10 @@ REFUSED = (
     ("sampling.fresh(batch(), rngs(2), samples=4)", "2 generators for 1 replicates: pass one per"),
     ("sampling.fresh(batch(), rngs(1), samples=0)", "samples is 0"),
     ("simulation.attention.localisation.mirrored(batch(trigger_in_values=True))", "other values"),
+    (
+        "simulation.attention.noise_decomposition.decompose(batch(), ('A', 'Z'))",
+        "unknown piece Z: choose from T, A, B",
+    ),
     ("narrow(width=0)", "width is 0"),
     ("simulation.attention_mlp.activations.activation('sine')", "unknown activation"),
     ("estimators.named('oracle')", "choose one of matched filter, "),
@@ -244,9 +264,15 @@ REFUSED = (
     ("language_model(width=6)", "width 6 must be a multiple of 4"),
     ("language_model(exposures=0)", "exposures at least 1"),
     ("simulation.memory.zipf.error(rngs(1), stored=5, labels=1, dim=8, alpha=2.0)", "labels"),
+    ("simulation.memory.zipf.frequencies(5, 1.0)", "alpha"),
+    ("simulation.memory.linear.orthonormal(replicates=1, associations=8, dim=7)", "orthonormal"),
+    ("simulation.memory.bits.quantise(torch.ones(1, 1), 2)", "no standard deviation"),
     ("simulation.spectral.facts.Facts(3, 2, inputs=torch.eye(5)[None])", "5 embeddings for 6"),
     ("grouped(5, apart=False)", "24 items make no 5 groups"),
     ("grouped(24, apart=True)", "24 items make no 24 groups"),
+    ("regression(RNGS, samples=3, dim=3, outputs=3)", "give fewer than"),
+    ("regression(RNGS, samples=3, dim=4, outputs=2)", "give fewer than"),
+    ("underdetermined.sensing(RNGS, rows=2, columns=2, measurements=5)", "weights"),
 )
 
 

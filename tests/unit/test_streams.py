@@ -221,14 +221,3 @@ def test_all_orders_are_equally_frequent(each: int) -> None:
         counts = torch.unique(numbers, return_counts=True)[1]
         assert len(counts) == 24
         assert stats.chisquare(counts.numpy()).pvalue > RARE
-
-
-def test_integers_below_nothing_are_refused() -> None:
-    for high in (0, 2**31 + 1):
-        with pytest.raises(ValueError, match="give 1 to 2147483648"):
-            drawn().integers(high, 3)
-
-
-def test_words_of_32_bits_are_refused() -> None:
-    with pytest.raises(ValueError, match="take SFC64"):
-        Streams([np.random.Generator(np.random.MT19937(0))]).normal(3)

@@ -54,8 +54,6 @@ def test_the_least_error_of_two_tokens_by_hand() -> None:
     # Frequencies 4/5 and 1/5; after two samples unseen with probabilities 1/25 and 16/25.
     expected = (1 - 1 / 5) * (4 / 5 / 25 + 1 / 5 * 16 / 25)
     assert theory.least_error(2.0, 5, 2, 2) == pytest.approx(expected, rel=1e-12)
-    with pytest.raises(ValueError, match="0 samples at least 1"):
-        theory.least_error(2.0, 5, 2, 0)
 
 
 def test_the_least_error_of_many_tokens_is_the_unseen_mass() -> None:
@@ -97,8 +95,6 @@ def test_frequencies_are_a_power_law_that_adds_up() -> None:
     p = zipf.frequencies(10**6, 2.0)
     assert p.sum() == pytest.approx(1, abs=1e-5)
     assert p[0] / p[4] == pytest.approx(25)
-    with pytest.raises(ValueError, match="alpha"):
-        zipf.frequencies(5, 1.0)
 
 
 @pytest.mark.parametrize(

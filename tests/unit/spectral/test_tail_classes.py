@@ -1,7 +1,6 @@
 """One step on classes of unequal frequency: formulas by hand, decompositions and plain numpy."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -155,17 +154,3 @@ def test_adams_steps_are_those_of_plain_numpy_for_each_replicate() -> None:
             root = np.sqrt(square / (1 - 0.999**step)) + 1e-8
             weights = weights + 0.3 * mean / (1 - 0.9**step) / root
         np.testing.assert_allclose(matrix, u.T @ weights @ v, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        partial(theory.muon_lead, 4, 2, 1.0, 3),
-        partial(theory.adam_lead, 4, 2, 1.0, 0),
-        partial(theory.muon_gap, 8, 0.5, 1.0),
-        partial(theory.muon_gap, 8, 2.0, 0.1),
-    ],
-)
-def test_other_classes_are_refused(call: partial[float]) -> None:
-    with pytest.raises(ValueError, match="give"):
-        call()

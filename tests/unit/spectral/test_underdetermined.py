@@ -1,7 +1,6 @@
 """Least squares with fewer measurements than weights: formulas, and steps in plain numpy."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -83,26 +82,6 @@ def test_gradient_concentration_is_a_gaussian_matrix() -> None:
     matrices = torch.from_numpy(np.random.default_rng(4).standard_normal((20000, 5, 3)))
     found = measured.concentration(matrices).numpy()
     assert abs(found.mean() - theory.gradient_concentration(5, 3)) < 4 * stats.sem(found)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        partial(theory.mean_value, 1.5),
-        partial(theory.speed, 2, 3),
-        partial(theory.speed, 2, 0),
-        partial(theory.flat_time, 0),
-        partial(theory.kept_share, 4, 8, 0.0),
-        partial(theory.flat_share, 8, 2, 2.0),
-        partial(theory.gradient_concentration, 2, 3),
-        partial(regression, 3, 0, 0, 0),
-        partial(regression, 3, -1, 1, 0),
-        partial(measured.sensing, rngs(0), rows=2, columns=2, measurements=5),
-    ],
-)
-def test_other_sizes_are_refused(call: partial[object]) -> None:
-    with pytest.raises(ValueError, match=r"give|weights"):
-        call()
 
 
 @settings(max_examples=25, deadline=None)
