@@ -1,8 +1,10 @@
 """Strategies for tests in many folders."""
 
 import itertools
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -15,6 +17,14 @@ from simulation.attention import sampling
 from simulation.attention.sampling import Batch, Facts
 from simulation.attention.three_steps import Attended
 from simulation.memory.optimal import Pairs
+
+T = TypeVar("T")
+
+
+def end(path: Iterable[T]) -> T:
+    """Return the last state of a path."""
+    (last,) = deque(path, maxlen=1)
+    return last
 
 
 def generators(count: int, seed: int = 0) -> list[np.random.Generator]:

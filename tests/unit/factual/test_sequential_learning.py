@@ -2,8 +2,6 @@
 
 import itertools
 import math
-from collections import deque
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ import torch
 
 from simulation.factual import sequential_learning as learning
 from simulation.factual.sequential_learning import FactPrompts, Losses, Weights
-from tests.unit.draws import generators
+from tests.unit.draws import end, generators
 from theory.factual import sequential_learning as theory
 from theory.factual.sequential_learning import Sizes
 
@@ -51,11 +49,6 @@ def test_random_plateau_is_the_mean_entropy() -> None:
 
 
 SMALL = 1e-5
-
-
-def end(path: Iterator[Weights]) -> Weights:
-    (last,) = deque(path, maxlen=1)
-    return last
 
 
 def random_task(*, length: int = 32, noise: int = 20) -> FactPrompts:

@@ -2,20 +2,21 @@
 
 import itertools
 import math
-from collections import deque
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import integrate, linalg
 from torch import Tensor
 
 from simulation.embeddings import gaussian
 from simulation.spectral import facts, flows
 from simulation.spectral.facts import Facts, Weights
+from simulation.spectral.facts_reduced import Reduced
 from simulation.streams import Streams
-from tests.unit.draws import generators
+from tests.unit.draws import end, generators
 from theory.spectral import flows as theory
 from theory.spectral.flows import Facts as Sizes
 from theory.spectral.flows import Flow, Part
@@ -72,27 +73,6 @@ def test_spectral_errors_decay_in_the_end_at_one_rate(sizes: tuple[int, int], pa
     assert rate == pytest.approx(theory.spectral_decay_rate(facts), rel=1e-3)
 
 
-def test_ratio_of_hoh_grows_as_the_root_of_r_over_a_logarithm() -> None:
-    def logarithm(size: int) -> float:
-        return math.log(9 * (size - 1))
-
-    for s, r in itertools.product((2, 16, 64), (4, 64, 2**10, 2**14)):
-        ratios = [
-            theory.time_ratio(Sizes(subjects=s, relations=n), flow="sign", embeddings="HOH")
-            for n in (r, 2 * r)
-        ]
-        root = math.sqrt(r * logarithm(s) / logarithm(r))
-        assert ratios[0] == pytest.approx(root, rel=0.02)
-        middle = math.sqrt(2) * r
-        slope = 0.5 - middle / (2 * (middle - 1) * math.log(9 * (middle - 1)))
-        assert math.log2(ratios[1] / ratios[0]) == pytest.approx(slope, abs=0.004)
-
-
-def end(path: Iterator[Weights]) -> Weights:
-    (last,) = deque(path, maxlen=1)
-    return last
-
-
 def random_matrix(*shape: int) -> Tensor:
     return torch.from_numpy(np.random.default_rng(3).standard_normal(shape))
 
@@ -139,32 +119,30 @@ def test_newton_schulz_brings_singular_values_near_one() -> None:
     assert torch.allclose(flows.muon(matrix.mT), found.mT)
 
 
-@pytest.mark.parametrize(("rule", "ratio"), [("gradient", 16), ("spectral", 16)])
-def test_flow_is_of_fourth_order(rule: str, ratio: float) -> None:
+@pytest.mark.parametrize(("rule", "duration"), [("gradient", 30.0), ("spectral", 4.0)])
+def test_flow_is_of_fourth_order(rule: str, duration: float) -> None:
     task = Facts(4, 3)
     start = task.start(0.2, 0.3)
-    duration = {"gradient": 30.0, "spectral": 4.0}[rule]
     ends = [end(flows.flow(task, start, rule, flows.clock(duration, n))).kq for n in (10, 20, 160)]
     coarse, fine = ((found - ends[2]).abs().max() for found in ends[:2])
-    assert 0.6 * ratio < coarse / fine < 1.6 * ratio
+    assert 0.6 * 16 < coarse / fine < 1.6 * 16
 
 
-def test_flows_descend_and_start_where_they_are_told() -> None:
-    task = Facts(4, 2)
-    start = task.start(0.1, 0.1)
-    for rule in flows.RULES:
-        path = [*flows.flow(task, start, rule, flows.clock(2.0, 10))]
-        assert torch.equal(path[0].ov, start.ov)
-        losses = [task.loss(weights).item() for weights in path]
-        assert all(a > b for a, b in itertools.pairwise(losses))
-
-
-def test_sign_flow_moves_by_the_time() -> None:
-    task = Facts(4, 2)
-    start = task.start(0.1, 0.1)
-    moved = end(flows.flow(task, start, "sign", [0.0, 0.25]))
-    assert {round(x, 12) for x in (moved.ov - start.ov).abs().ravel().tolist()} == {0, 0.25}
-    assert (moved.kq - start.kq)[0, :, -1].tolist() == pytest.approx([0.25] * 6 + [0])
+@pytest.mark.parametrize(("rule", "duration"), [("gradient", 60.0), ("spectral", 4.0)])
+@given(st.integers(2, 9), st.integers(2, 7), st.floats(0.01, 0.5), st.floats(0.01, 0.5))
+@settings(deadline=None, max_examples=10)
+def test_reduced_flow_is_that_of_whole_matrices(
+    rule: str, duration: float, s: int, r: int, alpha: float, beta: float
+) -> None:
+    whole, reduced = Facts(s, r), Reduced(s, r, torch.zeros((), dtype=torch.float64))
+    clock = flows.clock(duration, 20)
+    found = (
+        flows.followed(task, flows.flow(task, task.start(alpha, beta), rule, clock))
+        for task in (whole, reduced)
+    )
+    one, other = next(found), next(found)
+    assert torch.allclose(one.subject, other.subject, atol=1e-9)
+    assert torch.allclose(one.relation, other.relation, atol=1e-9)
 
 
 def test_clock_grows_by_a_twentieth() -> None:
@@ -205,14 +183,6 @@ def test_a_flow_is_followed_until_the_last_replicate_has_learned() -> None:
         flows.learning_time(whole.subject, clock, 0.1).max(),
         flows.learning_time(whole.relation, clock, 0.1).max(),
     )
-
-
-def test_a_step_of_descent_is_a_step_along_the_gradient() -> None:
-    task = Facts(3, 2)
-    start = task.start(0.2, 0.4)
-    first, second = flows.one_step_at_a_time(task, start, flows.identity, rate=0.5, steps=1)
-    assert torch.equal(first.ov, start.ov)
-    assert torch.allclose(second.ov, start.ov + 0.5 * task.gradient(start).ov)
 
 
 def test_momentum_looks_ahead() -> None:

@@ -2,15 +2,12 @@
 
 import itertools
 import math
-from collections import deque
 from typing import Any
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
 import torch
 from scipy import integrate
-from scipy.fft import dct
 from torch import Tensor
 
 from simulation.embeddings import unit_vectors
@@ -19,7 +16,7 @@ from simulation.spectral import softmax_memory as memory
 from simulation.spectral.softmax_groups import Groups
 from simulation.spectral.softmax_muon import Muon
 from simulation.streams import Streams
-from tests.unit.draws import generators
+from tests.unit.draws import end, generators
 from theory.spectral import softmax_memory as theory
 
 LIKE = torch.zeros((), dtype=torch.float64)
@@ -52,20 +49,22 @@ def test_the_gradient_is_that_of_the_mean_cross_entropy() -> None:
 
 def test_muon_comes_to_its_floor_after_as_many_steps_as_stated() -> None:
     task = memory.Memory.grouped(16, 1, 0.0, 0.2, LIKE)
-    rate, end = 0.1, theory.steps_to_floor(16, 0.2, 0.1)
+    rate, floor = 0.1, theory.steps_to_floor(16, 0.2, 0.1)
     factor = torch.eye(16, dtype=torch.float64) - 1 / 16
     path = list(memory.steps(task, lambda g: factor * g.diagonal()[0].sign(), rate, 60))
     losses = [float(task.mean_excess(weights)) for weights in path]
     falls = [after < before for before, after in itertools.pairwise(losses)]
-    assert all(falls[: math.floor(end)])
-    assert not all(falls[: math.ceil(end) + 1])
+    assert all(falls[: math.floor(floor)])
+    assert not all(falls[: math.ceil(floor) + 1])
 
 
 def test_muon_is_exact_where_a_decomposition_has_many_equal_values() -> None:
     """MKL's decomposition is wrong at the 90th of these steps."""
     task = memory.Memory.grouped(154, 1, 0.0, 0.0, LIKE)
-    (end,) = deque(memory.steps(task, flows.polar, 0.1, 92), maxlen=1)
-    assert float(task.mean_excess(end)) == pytest.approx(math.log1p(153 * math.exp(-9.2)), rel=1e-9)
+    last = end(memory.steps(task, flows.polar, 0.1, 92))
+    assert float(task.mean_excess(last)) == pytest.approx(
+        math.log1p(153 * math.exp(-9.2)), rel=1e-9
+    )
 
 
 def test_muon_goes_on_where_a_decomposition_does_not_converge(
@@ -96,26 +95,9 @@ def test_groups_do_under_gradient_flow_as_their_items(groups: int, apart: bool) 
     whole = memory.Memory.grouped(24, groups, 1.5, 0.1, LIKE)
     few = Groups.of(24, groups, 1.5, 0.1, LIKE, apart=apart)
     clock = flows.clock(200.0, 40)
-    (one,) = deque(flows.flow(whole, whole.start(), "gradient", clock), maxlen=1)
-    (other,) = deque(flows.flow(few, few.start(), "gradient", clock), maxlen=1)
+    one = end(flows.flow(whole, whole.start(), "gradient", clock))
+    other = end(flows.flow(few, few.start(), "gradient", clock))
     assert float(few.mean_excess(other)) == pytest.approx(float(whole.mean_excess(one)), rel=1e-12)
-
-
-@pytest.mark.parametrize(("groups", "power"), [(2, 1.0), (4, 1.5), (16, 3.0)])
-def test_muon_moves_entries_by_less_than_two_over_the_size_of_a_group(
-    groups: int, power: float
-) -> None:
-    """The mean lead of a group's items grows with the group's entry of the groups' polar factor."""
-    items, size = 4 * groups, 4
-    task = memory.Memory.grouped(items, groups, power, 0.0, LIKE)
-    factor = flows.polar(task.gradient(task.start()).matrix)
-    assert (factor - torch.eye(items).to(factor)).abs().max() <= 2 / size
-    frequencies = torch.arange(1, groups + 1, dtype=torch.float64) ** -power
-    between = flows.polar((torch.eye(groups) - 1 / groups).to(LIKE) * frequencies)
-    own = factor.diagonal()
-    lead = own - (factor.sum(0) - own) / (items - 1)
-    expected = items / (items - 1) * (1 + (between.diagonal() - 1) / size)
-    assert torch.allclose(lead, expected.repeat_interleave(size), atol=1e-9)
 
 
 def test_steps_of_the_logarithm_itself_stop_short_whatever_their_number() -> None:
@@ -124,21 +106,8 @@ def test_steps_of_the_logarithm_itself_stop_short_whatever_their_number() -> Non
     assert short == pytest.approx(0.1927, abs=1e-4)
     for count in (16, 64):
         rate = math.log(100_000) / count
-        (end,) = deque(memory.steps(task, task.polar, rate, count), maxlen=1)
-        assert float(task.mean_excess(end)) == pytest.approx(short)
-
-
-def test_signs_in_a_basis_with_the_constant_vector_are_muon_s() -> None:
-    task = memory.Memory.grouped(16, 1, 0.0, 0.0, LIKE)
-    cosines = torch.from_numpy(dct(np.eye(16), norm="ortho", axis=0))
-    signs = memory.in_basis(flows.sign, cosines)(task.gradient(task.start()).matrix)
-    assert torch.allclose(signs, flows.polar(task.gradient(task.start()).matrix))
-
-
-def test_without_any_change_it_is_the_theorem_s_muon() -> None:
-    (end,) = deque(memory.steps(MEMORY, flows.polar, 0.1, 12), maxlen=1)
-    found = Muon().excess(MEMORY, generators(2), rate=0.1, count=12)
-    torch.testing.assert_close(found, MEMORY.mean_excess(end).expand(2))
+        last = end(memory.steps(task, task.polar, rate, count))
+        assert float(task.mean_excess(last)) == pytest.approx(short)
 
 
 def test_embeddings_need_no_more_coordinates_than_there_are_items() -> None:

@@ -116,14 +116,6 @@ def test_numbers_are_those_of_memories(
     assert found.mean() == pytest.approx(expected, abs=5 * float(stats.sem(found)))
 
 
-def test_newton_fills_the_matrix() -> None:
-    # With hardly any competitor the matrix recalls what it holds, about d items.
-    assert 40 < one_step.recalled_newton(64, 130, 3.0) < 80
-    counts = [one_step.recalled_newton(dim, 16 * dim, 2.0) for dim in (512, 4096)]
-    slope = math.log(counts[1] / counts[0]) / math.log(8)
-    assert slope == pytest.approx(1 + one_step.gradient_exponent(2.0), abs=0.1)
-
-
 @pytest.mark.parametrize("exponent", [1.5, 2.0])
 def test_gradient_step_tends_to_its_constant(exponent: float) -> None:
     dim = 10**6
@@ -132,24 +124,9 @@ def test_gradient_step_tends_to_its_constant(exponent: float) -> None:
     assert count == pytest.approx(limit, rel=0.03)
 
 
-def test_gradient_constant_is_a_sum_over_items() -> None:
-    # By chance: competitor j beats item x with the probability that a normal exceeds (j/x)^a.
-    rng, x = np.random.default_rng(5), np.linspace(0.005, 12, 1200)
-    largest = (rng.standard_normal((20000, 60)) / np.arange(1.0, 61) ** 1.5).max(1)
-    survives = (largest[:, None] < x**-1.5).mean(0)
-    expected = float(survives.sum() * (x[1] - x[0]))
-    assert one_step.gradient_constant(1.5) == pytest.approx(expected, rel=0.02)
-
-
 def test_many_samples_are_the_population() -> None:
     for law in (one_step.recalled_gradient, one_step.recalled_spectral):
         assert law(32, 512, 2.0, 10**8) == pytest.approx(law(32, 512, 2.0), rel=2e-3)
-
-
-def test_few_samples_are_all_recalled_by_a_spectral_step() -> None:
-    p = weights(2048, 1.5)
-    different = float((1 - np.exp(-20 * p)).sum())
-    assert one_step.recalled_spectral(128, 2048, 1.5, 20) == pytest.approx(different, rel=0.05)
 
 
 def test_critical_batch_recalls_half() -> None:
