@@ -92,17 +92,20 @@ def _left_out(node: ast.AST) -> Iterator[ast.AST]:
             yield from values
 
 
-def wrong_messages(source: str) -> list[str]:
-    """List the faults of a file's messages, a line for each."""
-    found = []
-    for text in messages(source):
-        plain = CODE.sub("X", text)
-        found += [f"{at[0]!r}: {text[:80]}" for word in BANNED for at in word.finditer(plain)]
-        for sentence in (s for part in plain.split("\n") for s in SENTENCE.split(part)):
+def broken(parts: list[str]) -> Iterator[str]:
+    """Yield banned words and long sentences of a text in parts."""
+    for part in parts:
+        yield from (f"{at[0]!r}: {part[:80]}" for word in BANNED for at in word.finditer(part))
+        for sentence in SENTENCE.split(part):
             words = re.findall(r"[^\W\d_][^\W_]+|\b[aAI]\b", sentence)
             if len(words) > prose.WORDS:
-                found.append(f"{len(words)} words: {sentence}")
-    return found
+                yield f"{len(words)} words: {' '.join(sentence.split())}"
+
+
+def wrong_messages(source: str) -> list[str]:
+    """List the faults of a file's messages, a line for each."""
+    plain = (CODE.sub("X", text) for text in messages(source))
+    return [fault for text in plain for fault in broken(text.split("\n"))]
 
 
 def faults(source: str, file: str = "") -> list[str]:
@@ -118,13 +121,8 @@ def faults(source: str, file: str = "") -> list[str]:
         settled = counted and node is None
         if begins and not settled and first in (CLAUSES if stated else CLAUSES | PREPOSITIONS):
             found.append(f"begins with {first!r}: {text[:80]}")
-        plain = ENTRY.sub("\n\n", CODE.sub("X", text))
-        for sentence in (s for part in PART.split(plain) for s in SENTENCE.split(part)):
-            words = re.findall(r"[^\W\d_][^\W_]+|\b[aAI]\b", sentence)
-            if len(words) > prose.WORDS and not settled:
-                found.append(f"{len(words)} words: {' '.join(sentence.split())}")
         if not settled:
-            found += [f"{at[0]!r}: {text[:80]}" for word in BANNED for at in word.finditer(plain)]
+            found += broken(PART.split(ENTRY.sub("\n\n", CODE.sub("X", text))))
     return found
 
 

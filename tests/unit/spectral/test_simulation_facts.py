@@ -91,11 +91,9 @@ def test_coordinates_of_the_start_are_what_it_was_made_of(turned: bool) -> None:
     task = Facts(S, R, inputs=inputs, outputs=outputs)
     start = task.start(0.3, 0.7)
     found = task.scalars(start)
-    for name, value in (("alpha", 0.3), ("beta", 0.7)):
-        for part in ("subject", "relation"):
-            assert getattr(found, f"{name}_{part}").tolist() == pytest.approx(
-                [value] * len(found.rest)
-            )
+    for part in ("subject", "relation"):
+        for name, value in ((f"alpha_{part}", 0.3), (f"beta_{part}", 0.7)):
+            assert getattr(found, name).tolist() == pytest.approx([value] * task.replicates)
     assert found.rest.max() < 1e-14
     # On the manifold the log odds depend on the product 0.3 * 0.7 alone.
     expected = 0.21 / math.sqrt(R) - math.log(S - 1)
