@@ -32,17 +32,6 @@ def test_ends_of_the_bracket_belong_to_it_and_a_constant_is_never_crossed() -> N
     assert crossing.root(lambda x: 0.3, 0, 1, level=0.5) == math.inf
 
 
-def test_no_argument_is_evaluated_twice() -> None:
-    seen: list[float] = []
-
-    def square(x: float) -> float:
-        seen.append(x)
-        return x**2
-
-    crossing.root(square, 0, 2, level=2)
-    assert len(seen) == len(set(seen))
-
-
 def test_open_bracket_is_doubled_until_the_level() -> None:
     found = crossing.log_root(lambda x: 1 - 1 / x, 1.5, level=0.999, tolerance=1e-9)
     assert found == pytest.approx(1000, rel=1e-6)
@@ -87,24 +76,12 @@ def test_mean_of_a_product_by_enumeration(cells: int, total: int) -> None:
     assert multinomial.product_mean(weight, cells, total) == pytest.approx(np.mean(products))
 
 
-def test_two_cells_are_binomial() -> None:
-    allowed = (np.abs(np.arange(301) - 150) <= 12).astype(float)
-    expected = stats.binom.cdf(162, 300, 0.5) - stats.binom.cdf(137, 300, 0.5)
-    assert multinomial.product_mean(allowed, 2, 300) == pytest.approx(expected)
-
-
 def test_normal_and_binomial_have_their_moments() -> None:
     nodes, weights = quadrature.normal(9)
     assert [weights @ nodes**k for k in (0, 2, 4, 6)] == pytest.approx([1, 1, 3, 15])
     nodes, weights = quadrature.binomial(50, 0.2, 6)
     expected = [stats.binom(50, 0.2).moment(k) for k in range(1, 9)]
     assert [weights @ nodes**k for k in range(1, 9)] == pytest.approx(expected)
-
-
-def test_few_trials_are_counted_one_by_one() -> None:
-    nodes, weights = quadrature.binomial(3, 0.4, 20)
-    assert nodes == pytest.approx(np.arange(4), abs=1e-12)
-    assert weights == pytest.approx(stats.binom.pmf(np.arange(4), 3, 0.4))
 
 
 @pytest.mark.parametrize(("a", "b"), [(3.0, 5.0), (0.5, 31.5), (20.0, 0.5)])
@@ -165,13 +142,6 @@ def test_tail_keeps_its_digits_where_it_is_small() -> None:
     assert sphere.tail(np.array([-2.0, 1.0, 2.0]), 5).tolist() == [1, 0, 0]
 
 
-def test_cdf_tends_to_the_normal_one() -> None:
-    x = np.linspace(-4, 4, 33)
-    limit = sphere.cdf(x, math.inf)
-    np.testing.assert_allclose(limit, stats.norm.cdf(x), rtol=1e-12)
-    np.testing.assert_allclose(sphere.cdf(x, 1e7), limit, atol=1e-6)
-
-
 @pytest.mark.parametrize("dim", [2, 2.5, 16, 400])
 def test_cdf_of_many_numbers_is_that_of_each(dim: float) -> None:
     x = np.linspace(-12, 12, 8192)
@@ -189,12 +159,6 @@ def test_quadratures_have_the_moments_of_the_law(rule: Rule, dim: float) -> None
     fourth = 3.0 if math.isinf(dim) else 3 * dim / (dim + 2)
     assert [weights @ values**k for k in (0, 1, 2)] == pytest.approx([1, 0, 1], abs=1e-9)
     assert weights @ values**4 == pytest.approx(fourth, rel=1e-9)
-
-
-@pytest.mark.parametrize("rule", [sphere.nodes, sphere.gauss])
-def test_quadratures_resolve_the_largest_of_many(rule: Rule) -> None:
-    values, weights = rule(24, 64)  # E F(t)^m = 1/(m + 1)
-    assert weights @ sphere.cdf(values, 24) ** 99 == pytest.approx(0.01, rel=1e-3)
 
 
 @pytest.mark.parametrize("ratio", [0.3, 1.0])

@@ -29,18 +29,6 @@ def test_overlaps_of_features_as_defined() -> None:
     assert square.mean() == pytest.approx(law.wide + 1 / width, abs=4 * error)
 
 
-def test_a_whitened_memory_projects() -> None:
-    rng = generators(1)[0]
-    keys, values = (torch.from_numpy(unit_vectors(rng, 30, 6)) for _ in range(2))
-    stored = simulation.features(Streams([rng]), keys[None], 10)[0]
-    overlap = stored @ torch.linalg.pinv(stored)
-    answers = stored @ simulation.readout(values, stored, whitened=True).T
-    torch.testing.assert_close(answers, overlap @ values)
-    # What the formula rests on: overlaps and their squares add up to the own share.
-    torch.testing.assert_close(overlap.square().sum(1), overlap.diagonal())
-    assert float(overlap.trace()) == pytest.approx(10)
-
-
 def test_a_whitened_memory_of_fewer_pairs_than_neurons_answers_exactly() -> None:
     rng = generators(1)[0]
     keys, values = (torch.from_numpy(unit_vectors(rng, 7, 6)) for _ in range(2))

@@ -3,7 +3,6 @@
 import math
 from functools import partial
 
-import numpy as np
 import pytest
 import torch
 from scipy import optimize, stats
@@ -43,12 +42,6 @@ def test_no_direction_is_farther_from_its_nearest_rival(
     assert optimize.nnls(rivals.T, best.numpy())[1] < 1e-12
 
 
-def test_values_as_codes_have_the_cosine_of_half_their_own_length() -> None:
-    values = embedded(12, 1, 0.75)
-    assert cosines(values, values[0]).numpy() == pytest.approx(0.125**0.5, rel=1e-12)
-    assert theory.decodability(12, 1, 0.75, "plain") == pytest.approx(0.125**0.5, rel=1e-12)
-
-
 def test_two_facts_are_right_exactly_as_often_as_predicted() -> None:
     """With one rival the bound is exact: a coordinate of a unit vector, by Student's t."""
     share = theory.least_share(2, 1, 0.75, 3, "plain")
@@ -56,10 +49,3 @@ def test_two_facts_are_right_exactly_as_often_as_predicted() -> None:
     decode = partial(simulation.accuracy, facts=2, groups=1, shared=0.75, code_dim=3)
     assert decode(generators(4000), code="plain").mean() == pytest.approx(share, abs=0.02)
     assert decode(generators(9)).tolist() == [theory.least_share(2, 1, 0.75, 3)] * 9 == [1.0] * 9
-
-
-def test_the_code_grows_with_the_logarithm_of_facts() -> None:
-    codes = [theory.needed_code(n, 1, 0.75, "plain") for n in (10**3, 10**6, 10**9)]
-    steps = np.diff(codes)
-    assert steps[1] == pytest.approx(steps[0], rel=0.05)
-    assert steps[1] == pytest.approx(-2 * math.log(1000) / math.log1p(-0.125), rel=0.05)

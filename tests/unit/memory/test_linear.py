@@ -91,12 +91,6 @@ def test_how_many_rivals_score_less_has_a_law_where_chances_round_to_one(dim: in
     assert law[-1] == pytest.approx(1)
 
 
-def test_memory_is_the_sum_of_outer_products() -> None:
-    pairs = memory.draw(generators(2), associations=5, dim=3)
-    expected = sum(pairs.outputs[:, k, :, None] * pairs.inputs[:, k, None, :] for k in range(5))
-    assert torch.allclose(memory.hebbian(pairs), torch.as_tensor(expected))
-
-
 def test_recall_is_the_argmax_over_all_outputs() -> None:
     pairs = memory.draw(generators(3), associations=30, dim=8)
     stored = memory.hebbian(pairs)

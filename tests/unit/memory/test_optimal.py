@@ -48,23 +48,6 @@ def test_dimension_two_is_plane_geometry() -> None:
     assert theory.critical_associations(2) == pytest.approx(4)
 
 
-def test_angles_of_a_triangle_add_up_to_half_a_turn() -> None:
-    for dim in (3, 8, 128):
-        assert np.exp(theory._log_internal(dim)[:3]) == pytest.approx([1, 1, 0.5])
-
-
-def test_saddle_point_line_changes_no_angle() -> None:
-    # The same integral on the real line, where it oscillates: good to a few digits for m = 5.
-    alpha, m = 6, 5
-    x = np.linspace(0, 8, 400_001)
-    inner = np.concatenate([[0], np.cumsum(np.cosh(x)[1:] ** alpha + np.cosh(x)[:-1] ** alpha)])
-    constant = math.gamma(alpha / 2 + 1) / math.gamma((alpha + 1) / 2) / math.sqrt(math.pi)
-    bracket = 0.5 + 1j * constant * inner * (x[1] - x[0]) / 2
-    density = np.cosh(x) ** -(alpha * m + 2.0)
-    direct = m * np.sum(density * bracket ** (m - 1)).real / density.sum()
-    assert np.exp(theory._log_internal(alpha + 2)[m - 1]) == pytest.approx(direct, rel=1e-3)
-
-
 def test_critical_number_solves_its_equation_and_halves_the_probability() -> None:
     for dim in (4, 8, 16):
         critical = theory.critical_associations(dim)
@@ -170,22 +153,3 @@ def test_training_returns_the_best_of_what_it_looked_at() -> None:
     best = memory.train(pairs, steps=32, rate=1.0, enough=2.0, every=8)  # after 1, 9, 17 and 25
     assert torch.equal(memory.stored(pairs, best).double().mean(1), shares.amax(0))
     assert bool((shares.amax(0) > shares[-1]).any())  # the last is not always the best
-
-
-def test_training_stops_where_enough_is_stored() -> None:
-    pairs = memory.draw(generators(4), dim=8, associations=19)
-    short, long = (
-        memory.train(pairs, steps=steps, rate=1000.0, enough=1.0) for steps in (1024, 2048)
-    )
-    done = memory.stored(pairs, short).all(1)
-    assert bool(done.any())
-    assert torch.equal(short[done], long[done])
-
-
-def test_hebbian_memory_stores_orthonormal_pairs() -> None:
-    basis = torch.eye(5, dtype=torch.float64)[None]
-    pairs = memory.Pairs(inputs=basis, outputs=basis.flip(1))
-    assert bool(memory.stored(pairs, memory.hebbian(pairs)).all())
-    own = memory.draw(generators(1), dim=4, associations=6, own_competitors=True)
-    expected = sum(torch.outer(own.outputs[0, i, i], own.inputs[0, i]) for i in range(6))
-    assert torch.allclose(memory.hebbian(own)[0], torch.as_tensor(expected))

@@ -22,12 +22,6 @@ def test_the_network_flips_signs_and_knows_no_fact() -> None:
         torch.testing.assert_close(hidden @ out.T, x * pattern)
 
 
-def test_the_dimension_grows_with_the_logarithm() -> None:
-    dims = [theory.needed_dim(attributes, 4, share=0.5) for attributes in (10**3, 10**6, 10**9)]
-    assert dims[2] - dims[1] == pytest.approx(dims[1] - dims[0], rel=0.1)
-    assert theory.accuracy(1000, 4, dims[0]) == pytest.approx(0.5, abs=1e-4)
-
-
 def test_queries_of_several_hops_follow_their_relations() -> None:
     """With dimensions to spare every query comes out right; with few, each hop has its errors, and
     superposed compositions have more."""
