@@ -113,15 +113,6 @@ def test_a_term_without_a_power_or_a_regime_is_refused(missing: str) -> None:
         noise_declaration.noise_term("X", **declaration)
 
 
-def test_shares_of_undeclared_terms_have_no_power() -> None:
-    with pytest.raises(KeyError, match="X"):
-        noise.by_covariance_power({"X": 1.0})
-    shares = noise.shares(NEAR)
-    powers = noise.by_covariance_power(shares)
-    assert powers[3] == shares["B"] + shares["D"]
-    assert sum(powers.values()) == pytest.approx(sum(shares.values()))
-
-
 def test_noise_of_embeddings_whose_lengths_vary() -> None:
     """A is 1.9 times as large as for embeddings on the sphere, F 1.6 times (150 draws: 3%)."""
     problem = NEAR.replace(vocab_size=512, samples=1024, dim=64, embeddings="gaussian")

@@ -41,16 +41,6 @@ def test_ceiling_is_the_largest_root_of_its_inequality() -> None:
     assert ceiling.largest_accuracy(1e6, 64) == 1.0
 
 
-@pytest.mark.parametrize("guess", [(0, 1, 2, 3), (0, 0, 1, 2), (0, 0, 0, 0)])
-def test_matches_with_an_independent_map_have_the_moments_that_the_proof_needs(
-    guess: tuple[int, ...],
-) -> None:
-    maps = np.array(list(itertools.permutations(range(4))))
-    matches = (maps == guess).sum(1)
-    for step in (0.1, 1.0, 5.0):
-        assert ((1 + step) ** matches).mean() <= math.exp(step)
-
-
 def test_recovery_bound_is_within_a_bit_of_a_channel_that_tells_all_or_nothing() -> None:
     whole = math.lgamma(21)
     for chance in (0.1, 0.25, 0.7):

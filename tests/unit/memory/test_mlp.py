@@ -97,6 +97,16 @@ def test_cosine_memory_is_a_sum_of_outer_products() -> None:
     assert torch.allclose(memory(z)[0], torch.stack([second.mT @ f for f in features]))
 
 
+def test_cosine_features_overlap_as_their_kernel_says() -> None:
+    z = torch.tensor([[[1.0, 0.0], [math.cos(0.4), math.sin(0.4)]]], dtype=torch.float64)
+    memory = cosine_memory(
+        z, torch.eye(2).double()[None], [np.random.default_rng(2)], width=200_000, frequency=2.0
+    )
+    kernel = math.exp(-4 * (1 - math.cos(0.4)))
+    expected = torch.tensor([[1, kernel], [kernel, 1]], dtype=torch.float64)
+    assert torch.allclose(memory(z), expected, atol=6 / math.sqrt(200_000))
+
+
 def test_relu_memory_sees_neither_constant_nor_linear_parts() -> None:
     facts = draw(generators(1), associations=9, outputs=9, dim=4)
     z, y = facts.z, facts.u
