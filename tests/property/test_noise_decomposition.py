@@ -3,7 +3,6 @@
 import itertools
 from dataclasses import asdict, replace
 from functools import cache
-from typing import Any
 
 import pytest
 import torch
@@ -47,13 +46,11 @@ def test_which_pieces_know_the_trigger(batch: Batch) -> None:
         torch.testing.assert_close(flipped["T"], -pieces["T"])
 
 
-def drawn(count: int, **sizes: Any) -> Batch:
-    return sampling.draw(generators(count, seed=5), **sizes)
-
-
 def every(trigger_in_values: bool) -> Batch:
     """Make all sets of two samples of length 3 over 3 tokens, with fixed embeddings."""
-    sizes = drawn(1, vocab_size=3, length=3, samples=2, dim=4, embeddings="gaussian")
+    sizes = sampling.draw(
+        generators(1), vocab_size=3, length=3, samples=2, dim=4, embeddings="gaussian"
+    )
     template = replace(sizes, trigger_in_values=trigger_in_values)
     return every_batch(template, length=3, samples=2)
 
@@ -123,7 +120,7 @@ def test_label_counts_and_own_memory_vary_together_as_stated_in_few_dimensions()
 
 
 def test_variances_and_covariance_are_those_of_the_pieces() -> None:
-    batch = drawn(3, vocab_size=9, length=4, samples=10, dim=5)
+    batch = sampling.draw(generators(3), vocab_size=9, length=4, samples=10, dim=5)
     pieces = decompose(batch)
     variances = noise_decomposition.variances(batch)
     assert list(variances) == list(PIECES)
@@ -133,7 +130,7 @@ def test_variances_and_covariance_are_those_of_the_pieces() -> None:
 
 
 def test_replicates_are_decomposed_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = drawn(5, vocab_size=6, length=3, samples=8, dim=4)
+    batch = sampling.draw(generators(5), vocab_size=6, length=3, samples=8, dim=4)
     whole = decompose(batch)
     monkeypatch.setattr(noise_decomposition, "_TILE", 2 * batch.vocab_size**2)
     for name, piece in decompose(batch).items():

@@ -17,7 +17,6 @@ import simulation
 import theory
 from simulation.attention import sampling
 from simulation.attention_mlp.three_steps import draw_layer
-from simulation.factual import additive_heads as heads
 from simulation.factual import constructions as weights
 from simulation.factual import language_model as lm
 from simulation.factual import sequential_learning as learning
@@ -80,7 +79,6 @@ NAMES = {
     "rng": RNGS[0],
     "streams": Streams(RNGS),
     "critical": critical,
-    "heads": heads,
     "estimators": estimators,
     "laws": laws,
 }

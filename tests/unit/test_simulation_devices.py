@@ -18,11 +18,7 @@ Slip = Callable[[torch.Tensor, torch.Tensor], object]
 
 MIXED: dict[str, Slip] = {
     "sum": lambda here, there: here + there,
-    "sum in place": lambda here, there: here.add_(there),
     "sum into": lambda here, there: torch.add(there, there, out=here),
-    "product": lambda here, there: torch.ones(2, 3) @ there,
-    "einsum": lambda here, there: torch.einsum("i,i->", here, there),
-    "choice": lambda here, there: torch.where(there > 0, there, here),
     "joined": lambda here, there: torch.cat([there, here]),
     "joined numbers": lambda here, there: torch.stack([there.sum(), torch.tensor(1.0)]),
     "number of the GPU": lambda here, there: here * there.sum(),
@@ -32,7 +28,6 @@ MIXED: dict[str, Slip] = {
     "under a mask": lambda here, there: there.masked_scatter_(there > 0, here),
     "put": lambda here, there: there.index_put_((there > 0,), here),
     "factory": lambda here, there: there * torch.arange(3),
-    "searched": lambda here, there: torch.searchsorted(here, there),
     "layer": lambda here, there: torch.nn.Linear(3, 2)(there),
     "like it": lambda here, there: there - torch.zeros_like(here),
     "own function": lambda here, there: torch.autograd.grad(

@@ -11,25 +11,15 @@ from scipy import integrate, linalg, stats
 
 from simulation.spectral import underdetermined as measured
 from simulation.spectral.flows import polar
+from tests.unit.draws import generators
 from theory.spectral import underdetermined as theory
 
 SIZES = st.tuples(st.integers(1, 5), st.integers(0, 3), st.integers(1, 4), st.integers(0, 999))
 
 
-def rngs(seed: int, count: int = 3) -> list[np.random.Generator]:
-    return [np.random.default_rng([seed, r]) for r in range(count)]
-
-
-def regression(
-    samples: int, more: int, extra: int, seed: int, inputs: str = "gaussian"
-) -> measured.Regression:
-    return measured.regression(
-        rngs(seed),
-        samples=samples,
-        dim=samples + extra,
-        outputs=samples + more,
-        inputs=inputs,
-    )
+def regression(samples: int, more: int, extra: int, seed: int) -> measured.Regression:
+    sizes = {"samples": samples, "dim": samples + extra, "outputs": samples + more}
+    return measured.regression(generators(3, seed), **sizes, inputs="gaussian")
 
 
 def plain_polar(matrix: np.ndarray) -> np.ndarray:
@@ -119,7 +109,9 @@ def test_the_loss_lies_between_the_bounds_of_a_convex_flow(
     columns: int, more: int, measurements: int, seed: int
 ) -> None:
     rows = columns + more
-    task = measured.sensing(rngs(seed), rows=rows, columns=columns, measurements=measurements)
+    task = measured.sensing(
+        generators(3, seed), rows=rows, columns=columns, measurements=measurements
+    )
     first = task.gradient(task.start())
     speed = torch.linalg.matrix_norm(first, "nuc")
     time, count = 0.5 / float(speed.max()), 256
@@ -135,7 +127,10 @@ def test_the_loss_lies_between_the_bounds_of_a_convex_flow(
 
 
 def test_gradient_is_that_of_automatic_differentiation() -> None:
-    tasks = regression(3, 1, 2, 6), measured.sensing(rngs(6), rows=4, columns=3, measurements=5)
+    tasks = (
+        regression(3, 1, 2, 6),
+        measured.sensing(generators(3, 6), rows=4, columns=3, measurements=5),
+    )
     for task in tasks:
         weights = torch.randn_like(task.start(), requires_grad=True)
         loss = task.residuals(weights).square().sum() / 2
@@ -144,7 +139,7 @@ def test_gradient_is_that_of_automatic_differentiation() -> None:
 
 
 def test_fitting_time_is_when_small_steps_arrive() -> None:
-    task = measured.sensing(rngs(7, 4), rows=6, columns=6, measurements=3)
+    task = measured.sensing(generators(4, 7), rows=6, columns=6, measurements=3)
     found = measured.fitting_time(task)
     rate = float(found.mean()) / 1000
     arrived = torch.zeros_like(found)
