@@ -124,15 +124,6 @@ def test_focus_is_the_weight_of_the_subject(known: task.Facts, prompts: torch.Te
         assert float(share) == pytest.approx(float(row[prompt == 5].sum()))
 
 
-def test_heads_score_their_tokens_one_and_eos_the_margin(known: task.Facts) -> None:
-    scores = constructions.token_scores(
-        constructions.attention_only(known, head_dim=4, margin=0.7, scale=10.0), known
-    )
-    assert scores.shape == (2, 3, known.vocab_size)
-    assert torch.allclose(scores[:, 1, 4:8], torch.full((2, 4), 10.0, dtype=torch.float64))
-    assert torch.allclose(scores[..., -1], torch.full((2, 3), 7.0, dtype=torch.float64))
-
-
 def test_codes_give_the_answers_logit_two() -> None:
     known = facts(dim=96)
     prompts = task.prompts(streams(), known, length=20)
@@ -183,16 +174,6 @@ def test_features_of_two_codes_overlap_as_their_kernel_says() -> None:
     kernel = math.exp(-36 * (1 - math.cos(angle)))
     for overlap in ((first * second).sum(1) / width).tolist():
         assert overlap == pytest.approx(kernel, abs=5 / math.sqrt(width))
-
-
-def test_compressed_heads_output_unit_codes_in_few_dimensions() -> None:
-    known, one = facts(dim=128), streams(2)
-    attention, _ = constructions.compressed_values(one, known, group=4, head_dim=2, width=8)
-    outputs = constructions.attend(attention, known, task.prompts(one, known, length=16))
-    assert torch.linalg.matrix_rank(outputs, atol=1e-3).tolist() == [2 * 3] * 2
-    lengths = outputs.norm(dim=2)
-    assert torch.allclose(lengths, torch.full_like(lengths, math.sqrt(2)), atol=1e-3)
-    assert attention.parameters == 4 * 6 * 128
 
 
 def test_prompts_hold_their_fact_once_and_end_with_eos(known: task.Facts) -> None:

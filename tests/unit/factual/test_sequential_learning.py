@@ -48,9 +48,6 @@ def test_random_plateau_is_the_mean_entropy() -> None:
     assert theory.random_plateau(many) == pytest.approx(math.log(4) - 3 / 10000, rel=1e-6)
 
 
-SMALL = 1e-5
-
-
 def random_task(*, length: int = 32, noise: int = 20) -> FactPrompts:
     facts = learning.random_dictionaries(generators(2), 3, 2, 2)
     return FactPrompts(facts, answers=2, length=length, noise=noise)
@@ -115,13 +112,6 @@ def test_flow_converges_with_its_step() -> None:
     ends = [end(learning.flow(task, start, duration=30.0, steps=n)) for n in (30, 60, 480)]
     coarse, fine = ((found.values - ends[2].values).abs().max() for found in ends[:2])
     assert 10 < coarse / fine < 25, "fourth order"
-
-
-def test_losses_add_up_and_start_at_the_logarithms() -> None:
-    task = FactPrompts([learning.product_dictionary(8, 4, 2)], answers=2)
-    losses = task.losses(task.start(SMALL, SMALL))
-    assert losses.relation.item() == pytest.approx(math.log(4))
-    assert losses.subject.item() == pytest.approx(math.log(2))
 
 
 def test_distances_tell_who_knows_what() -> None:

@@ -121,15 +121,6 @@ def test_every_step_has_prompts_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
     assert len({*seen}) == len(seen) == 7  # those that the accuracy is tried by, too
 
 
-def test_weights_of_the_mlp_are_cut_at_two_standard_deviations() -> None:
-    size = Sizes(subjects=3, relations=2, answers=2, heads=2, head_dim=2, width=400)
-    weights = tt._draw(generators(3), size, 50, "cpu", torch.float64)[1]
-    for name, fan_in in (("w1", 50), ("w2", 400)):
-        deviations = getattr(weights, name)[0] * fan_in**0.5
-        assert deviations.std() == pytest.approx(1, abs=0.03)
-        assert 2.2 < deviations.abs().max() < 2.28  # 2 / 0.8796
-
-
 def best(seeds: list[int], rates: list[float], **changes: float) -> tt.Trained:
     options = {"dim": 8, "batch": 16, "steps": 40, "check_every": 20, "test": 64, **changes}
     return tt.train_best(generators(*seeds), SMALL, learning_rates=rates, **options)
@@ -187,11 +178,6 @@ def test_boundary_is_the_drawn_one_at_the_published_size() -> None:
     assert theory.traded_capacity(1280, 10_000) == pytest.approx(1024)
     assert theory.traded_capacity(1279, 10_000) < 1024
     assert theory.traded_capacity(4600, 0) == pytest.approx(1024)
-
-
-def test_boundary_is_linear_and_the_mlp_alone_stores_nothing() -> None:
-    assert theory.traded_capacity(600, 900) * 3 == pytest.approx(theory.traded_capacity(1800, 2700))
-    assert theory.traded_capacity(0, 1000) == 0
 
 
 def test_a_number_of_facts_that_is_no_square_is_refused() -> None:

@@ -11,7 +11,6 @@ from scipy import stats
 
 from simulation.lower_bound import width_information as feature_spectrum
 from tests.unit.draws import generators
-from theory.attention import recall
 from theory.attention.problem import Problem
 from theory.lower_bound import (
     argmax_accuracy,
@@ -24,12 +23,6 @@ from theory.lower_bound import (
 from theory.lower_bound import width_information as width
 
 PROBLEM = Problem(vocab_size=256, length=32, samples=8192, dim=62)
-
-
-@pytest.mark.parametrize("accuracy", [0.02, 0.3, 0.5, 0.99])
-def test_information_needed_inverts_the_ceiling(accuracy: float) -> None:
-    needed = ceiling.information_needed(accuracy, 100)
-    assert ceiling.largest_accuracy(needed, 100) == pytest.approx(accuracy, rel=1e-9)
 
 
 def test_ceiling_is_the_largest_root_of_its_inequality() -> None:
@@ -99,13 +92,6 @@ def test_sample_information_by_enumeration(vocab_size: int, length: int) -> None
     problem = Problem(vocab_size=vocab_size, length=length, samples=1, dim=2)
     expected = total / vocab_size**length
     assert gradient_channel.sample_information(problem) == pytest.approx(expected)
-
-
-def test_matched_filter_without_noise_is_a_memory_trained_at_perfect_attention() -> None:
-    problem = PROBLEM.replace(length=2, samples=256 * 512)
-    assert matched_filter.matched_filter_accuracy(problem) == pytest.approx(
-        recall.recall_accuracy(problem), abs=0.01
-    )
 
 
 SKEWED = PROBLEM.replace(samples=2048)
