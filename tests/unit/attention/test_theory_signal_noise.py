@@ -1,17 +1,19 @@
 """Signal and noise formulas, compared with enumeration, random matrices, and limits."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from recall_claims import Cell
 from simulation.attention import noise_decomposition, sampling, three_steps
 from tests.unit.draws import every_batch, generators
-from theory.attention import noise, noise_declaration, noise_terms, signal
+from theory.attention import noise, noise_declaration, noise_terms, orthonormal, signal
 from theory.attention.problem import Problem
 
 REMOTE = Problem(vocab_size=10**9, length=10**4, samples=10**11, dim=10**6)
@@ -167,3 +169,32 @@ def test_moments_of_lengths(dim: int) -> None:
     for values, mean in zip(drawn, stated, strict=True):
         found = values.mean(1)
         assert float(found.mean()) == pytest.approx(mean, abs=5 * float(found.std()) / 4000**0.5)
+
+
+@pytest.mark.parametrize("trigger_in_values", [False, True])
+def test_trigger_law_has_the_exact_mean_signal(trigger_in_values: bool) -> None:
+    sizes = {"vocab_size": 128, "length": 16, "samples": 16, "dim": 130}
+    p = ORTHONORMAL.replace(**sizes, trigger_in_values=trigger_in_values)
+    values, weights = orthonormal._trigger_law(orthonormal._sizes(p))
+    exact = signal.trigger_signal(p) * (p.samples * p.length) ** 2
+    assert float(values @ weights) == pytest.approx(exact, rel=0.05)
+
+
+def test_large_counts_have_the_variance_of_the_noise_terms() -> None:
+    large = ORTHONORMAL.replace(vocab_size=1024, length=64, samples=64, dim=1026)
+    assert orthonormal.variance(large) == pytest.approx(noise.variance(large), rel=0.05)
+
+
+@pytest.mark.parametrize(("samples", "trigger_in_values"), [(4, False), (7, True)])
+def test_recall_by_enumeration(samples: int, trigger_in_values: bool) -> None:
+    size, right = 3, []
+    for tokens in itertools.product(range(size), repeat=samples):
+        counts = np.bincount(tokens, minlength=size)
+        # A token's own label scores its count, or twice it next to the counts of all others.
+        scores = counts + np.diag(counts) if trigger_in_values else np.diag(counts)
+        best = scores.max(1)
+        won = np.diagonal(scores) == best
+        right.append(np.mean(won / (scores == best[:, None]).sum(1)))
+    p = ORTHONORMAL.replace(vocab_size=size, length=2, samples=samples, dim=8)
+    found = orthonormal.recall(p.replace(trigger_in_values=trigger_in_values))
+    assert found == pytest.approx(np.mean(right))
