@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from recall_claims import Cell
 from simulation import embeddings
 from simulation.memory import bilinear as simulation
 from simulation.streams import Streams
@@ -67,24 +66,3 @@ def test_limits() -> None:
     assert theory.smallest_margin(associations=256, dim=10**5, width=10**6) == pytest.approx(
         limit, abs=0.05
     )
-
-
-@pytest.mark.parametrize("width", [96, 256])  # the narrowest and the widest layer of the regime
-def test_smallest_margin_at_the_ends_of_its_regime(width: int) -> None:
-    sizes = {"associations": 64, "dim": 32, "width": width}
-    assert theory.MARGINS.why_outside(Cell(**sizes)) is None
-    rng = generators(1)[0]
-    found = np.empty(200)
-    for index in range(found.size):
-        keys, values = unit_vectors(rng, 64, 32), unit_vectors(rng, 64, 32)
-        first, second = rng.standard_normal((2, 32, width))
-        phi = (keys @ first) * (keys @ second) / math.sqrt(width)
-        scores = phi @ phi.T @ values @ values.T
-        own = scores.diagonal().copy()
-        np.fill_diagonal(scores, -np.inf)
-        found[index] = (own - scores.max(1)).min()
-    error = float(found.std(ddof=1)) / math.sqrt(found.size)
-    expected = theory.smallest_margin(associations=64, dim=32, width=width)
-    assert abs(found.mean() - expected) + 2 * error < 0.04
-    for outside in (80, 300):
-        assert theory.MARGINS.why_outside(Cell(**{**sizes, "width": outside})) is not None

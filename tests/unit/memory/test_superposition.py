@@ -12,16 +12,6 @@ from tests.unit.draws import generators
 from theory.memory import superposition as theory
 
 
-def test_the_network_flips_signs_and_knows_no_fact() -> None:
-    rng = generators(1)[0]
-    signs = torch.from_numpy(rng.choice([-1.0, 1.0], (3, 5)))
-    x = torch.from_numpy(rng.standard_normal((4, 5)))
-    embed, gate, bias, out = simulation.selector(signs, x.abs().max())
-    for relation, pattern in enumerate(signs):
-        hidden = torch.relu(x @ embed.T + gate[:, relation] + bias)
-        torch.testing.assert_close(hidden @ out.T, x * pattern)
-
-
 def test_queries_of_several_hops_follow_their_relations() -> None:
     """With dimensions to spare every query comes out right; with few, each hop has its errors, and
     superposed compositions have more."""

@@ -100,15 +100,6 @@ def test_gap_of_two_classes_and_of_gradient_descent_by_hand() -> None:
     assert float(descent) == pytest.approx(0.75 * math.log(7 * 9))
 
 
-def test_leads_and_log_odds_are_those_of_a_softmax() -> None:
-    scores = torch.randn(2, 5, 5, dtype=torch.float64, generator=torch.manual_seed(0))
-    right = scores.softmax(1).diagonal(dim1=1, dim2=2)
-    torch.testing.assert_close(memory.failing(scores), (1 / right - 1).log())
-    torch.testing.assert_close(memory.leads(scores + 3.0), memory.leads(scores))
-    others = (scores.sum(1) - scores.diagonal(dim1=1, dim2=2)) / 4
-    torch.testing.assert_close(memory.leads(scores), scores.diagonal(dim1=1, dim2=2) - others)
-
-
 def test_adams_steps_are_those_of_plain_numpy_for_each_replicate() -> None:
     task = memory.Memory.grouped(4, 2, 1.0, 0.0, LIKE)
     answers, queries = bases(4)
