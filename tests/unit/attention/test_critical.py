@@ -29,11 +29,6 @@ def test_critical_snr_without_finite_size_effects(length: int, expected: float) 
     assert value == pytest.approx(expected, abs=0.01)
 
 
-def test_a_guess_needs_no_signal() -> None:
-    assert critical.critical_snr(length=2, vocab_size=100, dim=3, probability=0.01) == 0
-    assert critical.threshold(vocab_size=100, length=4, dim=20, probability=0.2) < 20
-
-
 def test_too_few_dimensions_never_localise() -> None:
     assert critical.kappa(length=2000, vocab_size=1e6, dim=3) == math.inf
     assert critical.threshold(vocab_size=1e6, length=2000, dim=3) == math.inf
@@ -103,25 +98,6 @@ def test_full_solution_inverts_the_probability(probability: float) -> None:
     assert solved == pytest.approx(probability, abs=2e-3)
 
 
-def test_memorised_trigger_direction_needs_no_threshold() -> None:
-    problem = _problem(1024, 8, 32, trigger_in_values=True)
-    assert 0 < critical.critical_samples(problem) < 1
-    assert critical.critical_samples_full(problem) == 1
-    assert critical.critical_samples(problem.replace(trigger_in_values=False)) > 50
-
-
-def test_positive_root_solves_its_cubic() -> None:
-    for shift, linear, square, cube in (
-        (0.0, 0.0, 9.0, 1e-9),
-        (5.0, 0.5, 4.0, 3.0),
-        (1e4, 1.0, 1e8, 1e3),
-        (1.0, 1e3, 1e6, 1e9),
-    ):
-        root = critical._positive_root(shift, linear, square, cube)
-        wanted = linear * root**2 + square * root + cube
-        assert root * (root + shift) ** 2 == pytest.approx(wanted, rel=1e-9)
-
-
 @settings(max_examples=60, deadline=None)
 @given(sizes=st.tuples(st.integers(64, 3000), st.integers(2, 300), st.integers(8, 160)))
 def test_each_inverse_is_the_last_size_that_the_samples_suffice_for(
@@ -180,15 +156,6 @@ def test_sizes_that_are_never_learnt() -> None:
     assert capacity.max_vocab(5, 8, 32) == 0
     assert capacity.max_length(5, 128, 64) == 0
     assert capacity.min_dim(5, 128, 8) == math.inf
-
-
-def test_derived_quantities() -> None:
-    sizes = {"vocab_size": 128, "length": 8, "samples": 1024, "dim": 32}
-    problem = Problem.of({**sizes, "term": "A"})  # other keys are ignored
-    assert (problem.load, problem.ratio, problem.overlap) == (8, 4, 1 / 32)
-    apart = problem.replace(dim=130, embeddings="orthonormal", trigger_in_values=True)
-    assert (apart.ratio, apart.overlap) == (0, 0)
-    assert apart == Problem.of(vars(apart))
 
 
 def test_pages_tell_what_theory_says_of_the_sizes_of_models() -> None:

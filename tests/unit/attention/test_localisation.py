@@ -20,12 +20,6 @@ from theory.laws import sphere
 BASE = Problem(vocab_size=512, length=16, samples=400, dim=24)
 
 
-@pytest.mark.parametrize("dim", [12.0, 80.0, math.inf])
-def test_given_snr_without_signal_is_a_guess_among_distinct_tokens(dim: float) -> None:
-    value = localisation.given_snr(0.0, length=9, vocab_size=1e9, dim=dim)
-    assert float(value) == pytest.approx(1 / 9, abs=1e-4)
-
-
 def test_distinct_distractors_are_counted_without_repeats() -> None:
     rng = np.random.default_rng(2)
     tokens = rng.integers(50, size=(4000, 19))
@@ -37,11 +31,6 @@ def test_marginal_dim_lies_between_half_the_dimension_and_it() -> None:
     value = localisation.marginal_dim(BASE)
     assert BASE.dim / 2 < value < BASE.dim
     assert localisation.marginal_dim(BASE.replace(embeddings="gaussian")) == math.inf
-
-
-def test_no_replicate_exceeds_the_largest_possible_ratio() -> None:
-    ratios, _ = localisation.replicate_snr(BASE.replace(length=4, dim=6))
-    assert 0.999 < ratios.max() / math.sqrt(6) <= 1 + 1e-12
 
 
 @pytest.mark.parametrize(("samples", "length"), [(200, 16), (900, 48)])

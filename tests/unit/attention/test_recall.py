@@ -42,11 +42,6 @@ def test_gaussian_accuracy_is_the_integral_of_its_formula(embeddings: str, jitte
     assert recall.recall_accuracy_gaussian(problem) == pytest.approx(expected, abs=1e-4)
 
 
-def test_infinite_load_is_balanced_data() -> None:
-    heavy = recall.recall_accuracy(BASE.replace(samples=10**9))
-    assert heavy == pytest.approx(recall.recall_accuracy(BASE, balanced=True), abs=1e-4)
-
-
 def test_samples_that_missed_their_token_hurt() -> None:
     counts = np.array([4.0, 8.0, 12.0])
     perfect = recall.given_count(BASE, counts)

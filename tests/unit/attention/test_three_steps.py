@@ -156,14 +156,6 @@ def test_the_passes_are_those_of_loops_over_positions() -> None:
         torch.testing.assert_close(found.written[r, n], query - batch.query[r])
 
 
-def test_hard_attention_is_the_limit_of_large_scores() -> None:
-    batch, rngs = drawn()
-    memory, weights = torch.from_numpy(np.stack([rngs[0].normal(size=(3, 6, 6)) for _ in "12"]))
-    hard = two_layers.forward(batch, memory, [1e6 * weights] * 2, hard=True).written
-    soft = two_layers.forward(batch, memory, [1e6 * weights] * 2).written
-    torch.testing.assert_close(hard, soft)
-
-
 def test_a_small_value_step_makes_both_layers_the_theorems() -> None:
     batch, rngs = drawn(samples=40)
     first, second = two_layers.localised(batch, rngs, written=1e-7)
@@ -172,13 +164,6 @@ def test_a_small_value_step_makes_both_layers_the_theorems() -> None:
     one = three_steps.attend(test, three_steps.token_scores(batch)).informative
     torch.testing.assert_close(first, one.to(first.dtype).mean(1))
     torch.testing.assert_close(second, first)
-
-
-def test_embeddings_that_do_not_move_are_fixed_ones() -> None:
-    batch, rngs = drawn(samples=40)
-    still = relaxed.learned_embeddings(batch, rngs, share=0.0)
-    batch, rngs = drawn(samples=40)
-    torch.testing.assert_close(still, relaxed.localised(batch, rngs))
 
 
 def test_learned_embeddings_follow_the_gradient_of_the_true_loss() -> None:

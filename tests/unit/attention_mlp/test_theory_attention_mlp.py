@@ -1,7 +1,6 @@
 """Limits, identities and errors of the Attention-MLP theory, and a layer's rows by simulation."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,33 +45,6 @@ def test_skewed_scores_have_the_normal_ones_of_the_same_probability(skewness: fl
     law = stats.pearson3(skewness)
     found = mlp_recall._unskewed(scores, np.full(11, skewness))
     assert found == pytest.approx(stats.norm.ppf(law.cdf(scores)), abs=0.3 * skewness**2 + 1e-9)
-
-
-@pytest.mark.parametrize("symbol", noise.TERMS)
-def test_a_factor_in_a_term_passes_through_the_layer(
-    symbol: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wide, term = problem(width=WIDE), noise.TERMS[symbol]
-    before = mlp_noise.terms(wide)
-    doubled = replace(term, variance=lambda problem: 2 * term.variance(problem))
-    monkeypatch.setitem(noise.TERMS, symbol, doubled)
-    after = mlp_noise.terms(wide)
-    expected = {name: 2.0 if name == symbol else 1.0 for name in before}
-    assert {name: after[name] / before[name] for name in after} == pytest.approx(expected, rel=0.02)
-
-
-def test_new_terms_fall_like_one_over_the_width() -> None:
-    narrow, wide = (mlp_noise.terms(problem(activation="relu", width=m)) for m in (64, 256))
-    for symbol in mlp_noise.LAYER_TERMS:
-        assert narrow[symbol] == pytest.approx(4 * wide[symbol])
-
-
-def test_centring_removes_the_terms_of_the_mean_covariance() -> None:
-    for activation in ("relu", "tanh", "he1+he2"):
-        terms = mlp_noise.terms(problem(activation=activation, centred=True))
-        assert terms["B"] == terms["D"] == terms["E"] == 0
-        plain = mlp_noise.terms(problem(activation=activation))
-        assert terms["A"] + terms["M0"] <= plain["A"] + plain["M0"]
 
 
 def test_critical_values_invert_one_another() -> None:

@@ -11,16 +11,6 @@ def test_two_answers_need_half_a_dimension_per_relation() -> None:
     assert theory.subject_dim(60, 2) == pytest.approx(30, rel=0.01), "Cover's count"
 
 
-def test_three_answers_have_their_exact_dimension() -> None:
-    # The level is the mean of the first with those rivals that exceed it.
-    draws = np.random.default_rng(0).standard_normal((400_000, 3))
-    first, rivals = draws[:, 0], np.sort(draws[:, 1:])[:, ::-1]
-    one, both = (first + rivals[:, 0]) / 2, draws.mean(1)
-    level = np.where(rivals[:, 0] <= first, first, np.where(rivals[:, 1] <= one, one, both))
-    distance = (first - level) ** 2 + (np.maximum(draws[:, 1:] - level[:, None], 0) ** 2).sum(1)
-    assert theory.subject_dim(1, 3) == pytest.approx(distance.mean(), rel=0.01)
-
-
 @pytest.mark.parametrize(("relations", "answers"), [(16, 16), (4, 64)])
 def test_half_of_subjects_have_codes_near_the_statistical_dimension(
     relations: int, answers: int
