@@ -18,8 +18,9 @@ SIZES = st.tuples(st.integers(1, 5), st.integers(0, 3), st.integers(1, 4), st.in
 
 
 def regression(samples: int, more: int, extra: int, seed: int) -> measured.Regression:
-    sizes = {"samples": samples, "dim": samples + extra, "outputs": samples + more}
-    return measured.regression(generators(3, seed), **sizes, inputs="gaussian")
+    dim, outputs = samples + extra, samples + more
+    rngs = generators(3, seed)
+    return measured.regression(rngs, samples=samples, dim=dim, outputs=outputs, inputs="gaussian")
 
 
 def plain_polar(matrix: np.ndarray) -> np.ndarray:
