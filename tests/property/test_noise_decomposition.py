@@ -60,15 +60,6 @@ def test_context_pieces_are_uncorrelated_with_the_others() -> None:
         assert float((product / scale).abs().max()) < 1e-9
 
 
-def test_trigger_coefficient_noise_has_mean_of_order_one_over_samples() -> None:
-    """The population value is subtracted, so only the factor 1 - 1/N of the mean is left."""
-    batch = every(trigger_in_values=False)
-    noise = noise_decomposition.trigger_coefficient_noise(batch)
-    weights = decompose(batch, ("T",))["T"] / (batch.z @ batch.trigger[:, :, None])[..., 0]
-    population = weights[:, 0] - noise
-    assert float(population.std()) < 1e-12 * float(population.abs().mean())
-
-
 def test_the_trigger_coefficient_varies_as_stated_with_the_trigger_in_the_values() -> None:
     """The variance is 25% larger than without covariances with other readings (2,000 draws: 3%)."""
     problem = Problem(vocab_size=301, length=11, samples=131, dim=35, trigger_in_values=True)

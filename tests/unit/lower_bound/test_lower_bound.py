@@ -99,23 +99,22 @@ SKEWED = PROBLEM.replace(samples=2048)
 
 
 @pytest.mark.parametrize(
-    ("length", "dim", "simulated"), [(32, 254, 0.602), (32, 190, 0.503), (64, 254, 0.356)]
+    ("law", "length", "dim", "simulated"),
+    [
+        (matched_filter.matched_filter_accuracy, 32, 254, 0.602),
+        (matched_filter.matched_filter_accuracy, 32, 190, 0.503),
+        (matched_filter.matched_filter_accuracy, 64, 254, 0.356),
+        # Scores are hardly more than counts.
+        (linear_mmse.linear_mmse_accuracy, 16, 254, 0.972),
+        (linear_mmse.linear_mmse_accuracy, 32, 254, 0.918),
+        (linear_mmse.linear_mmse_accuracy, 64, 254, 0.800),
+    ],
 )
-def test_matched_filter_where_chance_meetings_are_skewed(
-    length: int, dim: int, simulated: float
+def test_estimators_where_chance_meetings_are_skewed(
+    law: Callable[[Problem], float], length: int, dim: int, simulated: float
 ) -> None:
-    """``simulated``: means of 96 replicates, with standard errors of 0.003."""
-    found = matched_filter.matched_filter_accuracy(SKEWED.replace(length=length, dim=dim))
-    assert found == pytest.approx(simulated, abs=0.009)
-
-
-@pytest.mark.parametrize(("length", "simulated"), [(16, 0.972), (32, 0.918), (64, 0.800)])
-def test_linear_mmse_where_scores_are_hardly_more_than_counts(
-    length: int, simulated: float
-) -> None:
-    """``simulated``: means of 64 replicates, with standard errors of 0.001 to 0.003."""
-    found = linear_mmse.linear_mmse_accuracy(SKEWED.replace(length=length, dim=254))
-    assert found == pytest.approx(simulated, abs=0.01)
+    """``simulated``: means of 64 or 96 replicates, with standard errors of 0.001 to 0.003."""
+    assert law(SKEWED.replace(length=length, dim=dim)) == pytest.approx(simulated, abs=0.009)
 
 
 @pytest.mark.parametrize(

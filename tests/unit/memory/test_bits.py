@@ -14,11 +14,13 @@ from tests.unit.draws import generators
 from theory.memory import bits as theory
 
 
-def test_ceiling_inverts_fano() -> None:
+def test_fano_is_the_information_of_the_symmetric_channel_and_the_ceiling_inverts_it() -> None:
     for facts, outputs, bits in ((4, 2, 1.0), (100, 64, 250.0), (7, 3, 0.5)):
         accuracy = theory.accuracy_ceiling(facts=facts, outputs=outputs, bits=bits)
+        others = [(1 - accuracy) / (outputs - 1)] * (outputs - 1)
+        channel = math.log2(outputs) - stats.entropy([accuracy, *others], base=2)
         found = theory.fano_bits(facts=facts, outputs=outputs, accuracy=accuracy)
-        assert found == pytest.approx(bits)
+        assert [found, facts * channel] == pytest.approx([bits, bits])
 
 
 def test_bounds_at_their_ends() -> None:
@@ -30,14 +32,6 @@ def test_bounds_at_their_ends() -> None:
     assert theory.fano_bits(facts=3, outputs=8, accuracy=1.0) == pytest.approx(9)
     assert theory.fano_bits(facts=3, outputs=8, accuracy=1 / 8) == pytest.approx(0, abs=1e-12)
     assert theory.one_by_one(facts=4, outputs=2, bits=2) == 0.75
-
-
-def test_fano_is_the_information_of_the_symmetric_channel() -> None:
-    for facts, outputs, accuracy in ((4, 2, 0.8), (100, 64, 0.5), (7, 3, 0.4)):
-        others = [(1 - accuracy) / (outputs - 1)] * (outputs - 1)
-        channel = math.log2(outputs) - stats.entropy([accuracy, *others], base=2)
-        found = theory.fano_bits(facts=facts, outputs=outputs, accuracy=accuracy)
-        assert found == pytest.approx(facts * channel)
 
 
 def test_search_reaches_the_floor() -> None:
