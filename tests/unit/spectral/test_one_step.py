@@ -21,8 +21,8 @@ ALONG = theory._ALONG.size
 
 
 def weights(items: int, exponent: float = 1.5) -> Floats:
-    p: Floats = np.arange(1.0, items + 1) ** -exponent
-    return p / p.sum()
+    p = np.arange(1.0, items + 1) ** -exponent
+    return np.asarray(p / p.sum())
 
 
 def hits(memory: Floats, inputs: Floats, outputs: Floats) -> list[int]:
