@@ -137,22 +137,20 @@ def every_sequence(batch: sampling.Batch) -> sampling.Batch:
 
 
 @pytest.mark.parametrize(
-    ("embeddings", "dim", "trigger_in_values"),
-    # Orthonormal tokens that training never shows tie exactly.
-    [("sphere", 3, False), ("sphere", 3, True), ("orthonormal", 7, True)],
+    "law",
+    [
+        {"dim": 3},
+        {"dim": 3, "trigger_in_values": True},
+        # Orthonormal tokens that training never shows tie exactly.
+        {"dim": 7, "trigger_in_values": True, "embeddings": "orthonormal"},
+    ],
+    ids=["sphere", "trigger in values", "orthonormal"],
 )
 @pytest.mark.parametrize("samples", [2, 30])
-def test_accuracy_over_fresh_sequences_is_exact(
-    embeddings: str, dim: int, trigger_in_values: bool, samples: int
-) -> None:
-    sizes: dict[str, Any] = {
-        "vocab_size": VOCAB_SIZE,
-        "length": LENGTH,
-        "samples": samples,
-        "dim": dim,
-    }
-    law: dict[str, Any] = {"embeddings": embeddings, "trigger_in_values": trigger_in_values}
-    batch = sampling.draw(generators(40, seed=5), **sizes, **law)
+def test_accuracy_over_fresh_sequences_is_exact(law: dict[str, Any], samples: int) -> None:
+    batch = sampling.draw(
+        generators(40, seed=5), vocab_size=VOCAB_SIZE, length=LENGTH, samples=samples, **law
+    )
     scores = three_steps.token_scores(batch)
     attended = three_steps.attend(batch, scores)
     memory = three_steps.trained_memory(batch, attended)

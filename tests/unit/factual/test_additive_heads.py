@@ -1,5 +1,7 @@
 """Additive codes: statistical dimensions and exact values, the linear programme by hand."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -11,21 +13,20 @@ def test_two_answers_need_half_a_dimension_per_relation() -> None:
     assert theory.subject_dim(60, 2) == pytest.approx(30, rel=0.01), "Cover's count"
 
 
-@pytest.mark.parametrize(("relations", "answers"), [(16, 16), (4, 64)])
-def test_half_of_subjects_have_codes_near_the_statistical_dimension(
-    relations: int, answers: int
+@pytest.mark.parametrize(
+    ("law", "relations", "answers", "cone"),
+    [
+        (theory.subject_dim, 16, 16, (1, 15, 16)),
+        (theory.subject_dim, 4, 64, (1, 63, 4)),
+        (theory.relation_dim, 8, 16, (16, 112, 1)),
+        (theory.relation_dim, 32, 3, (3, 93, 1)),
+    ],
+)
+def test_half_have_codes_near_the_statistical_dimension(
+    law: Callable[[int, int], float], relations: int, answers: int, cone: tuple[int, int, int]
 ) -> None:
-    mean, half = _mean_and_half(1, answers - 1, relations)
-    assert theory.subject_dim(relations, answers) == pytest.approx(mean, rel=0.01)
-    assert abs(half - mean) < min(0.2, 0.014 * mean)
-
-
-@pytest.mark.parametrize(("relations", "answers"), [(8, 16), (32, 3)])
-def test_half_of_relations_have_codes_near_the_statistical_dimension(
-    relations: int, answers: int
-) -> None:
-    mean, half = _mean_and_half(answers, (relations - 1) * answers, 1)
-    assert theory.relation_dim(relations, answers) == pytest.approx(mean, rel=0.01)
+    mean, half = _mean_and_half(*cone)
+    assert law(relations, answers) == pytest.approx(mean, rel=0.01)
     assert abs(half - mean) < min(0.2, 0.014 * mean)
 
 

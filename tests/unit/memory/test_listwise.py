@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import optimize, stats
+from statsmodels.tools import numdiff
 
 from recall_claims.evidence.block import replicate_generators
 from simulation.memory import listwise, optimal
@@ -87,18 +88,9 @@ def test_newton_step_is_that_of_the_differentiated_loss() -> None:
         given = torch.from_numpy(flat.reshape(1, 3, 3))
         return float(listwise._loss(optimal.scores(pairs, given), 4))
 
-    flat, size, small = memory.numpy().ravel(), 9, 1e-4
-    each = np.eye(size) * small
-    slope = np.array([loss(flat + x) - loss(flat - x) for x in each]) / (2 * small)
-    bend = np.array(
-        [
-            [
-                loss(flat + x + y) - loss(flat + x - y) - loss(flat - x + y) + loss(flat - x - y)
-                for x in each
-            ]
-            for y in each
-        ]
-    ) / (4 * small**2)
+    flat = memory.numpy().ravel()
+    slope = numdiff.approx_fprime(flat, loss, epsilon=1e-4, centered=True)
+    bend = numdiff.approx_hess(flat, loss, epsilon=1e-4)
     np.testing.assert_allclose(step.numpy().ravel(), -np.linalg.solve(bend, slope), rtol=1e-3)
 
 
