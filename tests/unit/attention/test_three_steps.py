@@ -54,12 +54,8 @@ def test_a_token_is_counted_however_often_it_stands_beside_a_label() -> None:
     table = torch.tensor([[[1.0, -3.0], [0.5, 2.0]]], dtype=torch.float64)
     counts = torch.tensor([[200, 20_000]])
     tokens = torch.tensor([[0, 0, 1, 0]] * 200 + [[1, 1, 1, 1]] * 19_999 + [[0, 1, 1, 1]])
-    wanted = [[0.0, 0.0], [0.0, 0.0]]
-    for label, row in zip([0] * 200 + [1] * 20_000, tokens.tolist(), strict=True):
-        for token in row:
-            for axis in range(2):
-                wanted[label][axis] += table[0, token, axis].item()
-    assert contractions.sum_by_label(table, tokens, counts)[0].tolist() == wanted
+    wanted = torch.stack([table[0][part].sum((0, 1)) for part in tokens.split([200, 20_000])])
+    assert torch.equal(contractions.sum_by_label(table, tokens, counts)[0], wanted)
 
 
 SIZES: dict[str, Any] = {"vocab_size": 12, "length": 5, "samples": 36, "dim": 14}
@@ -130,11 +126,8 @@ def looked(
     keys: list[torch.Tensor], values: list[torch.Tensor], weights: torch.Tensor, query: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Scores of the keys, and the value that softmax attention reads."""
-    scores = torch.stack([key @ weights @ query for key in keys])
-    seen = torch.zeros_like(query)
-    for share, value in zip(torch.softmax(scores, 0), values, strict=True):
-        seen = seen + share * value
-    return scores, seen
+    scores = torch.stack(keys) @ weights @ query
+    return scores, torch.softmax(scores, 0) @ torch.stack(values)
 
 
 def test_the_passes_are_those_of_loops_over_positions() -> None:
@@ -171,17 +164,11 @@ def test_learned_embeddings_follow_the_gradient_of_the_true_loss() -> None:
     batch, _ = drawn()
     memory = 1e-3 * three_steps.value_memory(batch)
 
-    def loss(z: torch.Tensor) -> torch.Tensor:
-        total = torch.zeros((), dtype=z.dtype)
-        for r in range(3):
-            for n in range(9):
-                mean = z[r, batch.tokens[r, n]].mean(0)
-                logits = batch.u[r] @ (memory[r] @ mean)
-                total = total - torch.log_softmax(logits, 0)[batch.labels[r, n]] / 9
-        return total
-
-    z = batch.z.clone().requires_grad_()
-    (gradient,) = torch.autograd.grad(loss(z), z)
+    z, total = batch.z.clone().requires_grad_(), torch.zeros((), dtype=torch.float64)
+    for r in range(3):
+        logits = z[r][batch.tokens[r]].mean(1) @ memory[r].mT @ batch.u[r].mT
+        total = total + torch.nn.functional.cross_entropy(logits, batch.labels[r])
+    (gradient,) = torch.autograd.grad(total, z)
     moved = relaxed.moved(batch, share=0.3)
     move = moved.z - batch.z
     expected = -gradient / gradient.norm(dim=2).mean(1)[:, None, None]
