@@ -60,6 +60,19 @@ def test_context_pieces_are_uncorrelated_with_the_others() -> None:
         assert float((product / scale).abs().max()) < 1e-9
 
 
+def test_trigger_coefficient_noise_is_the_distance_from_the_weight_at_infinite_n() -> None:
+    """Over all data the mean weight is linear in 1/N, so that of one and two samples gives it."""
+    two = every(trigger_in_values=False)
+    one = every_batch(two[:1], length=3, samples=1)
+    weights, single = (
+        (decompose(batch, ("T",))["T"] / (batch.z @ batch.trigger[:, :, None])[..., 0])[:, 0]
+        for batch in (two, one)
+    )
+    limit = 2 * weights.mean() - single.mean()
+    found = weights - noise_decomposition.trigger_coefficient_noise(two)
+    torch.testing.assert_close(found, limit.expand_as(found))
+
+
 def test_the_trigger_coefficient_varies_as_stated_with_the_trigger_in_the_values() -> None:
     """The variance is 25% larger than without covariances with other readings (2,000 draws: 3%)."""
     problem = Problem(vocab_size=301, length=11, samples=131, dim=35, trigger_in_values=True)

@@ -80,31 +80,6 @@ SHARES = [
 
 
 @pytest.mark.parametrize("shares", SHARES)
-def test_spread_is_that_of_random_embeddings_and_counts(shares: dict[int, float]) -> None:
-    rng, size, dim, sets, draws = np.random.default_rng(5), BASE.vocab_size, BASE.dim, 30, 2000
-    found = []
-    for _ in range(sets):
-        z, u = unit_vectors(rng, size, dim), unit_vectors(rng, size, dim)
-        covariance = dim / size * z.T @ z
-        g, n = rng.standard_normal((draws, dim)), rng.standard_normal((draws, size))
-        forms = {}
-        for power in shares:
-            matrix = np.linalg.matrix_power(covariance, power + 1)
-            forms[power] = np.einsum("ri,ij,rj->r", g, matrix, g) / np.trace(matrix)
-        read = n @ u
-        once = (read**2).sum(1) / size
-        twice = ((read @ u.T) ** 2).sum(1)
-        counts = shares[1] + shares[2] * once**2 / np.mean(once**2)
-        counts += shares[3] * twice / twice.mean()
-        found.append(np.var(sum(shares[p] * forms[p] for p in shares) * counts))
-    predicted = localisation._spread(BASE, shares)
-    # The moments are taken for infinitely many tokens and dimensions.
-    error = 4 * np.std(found) / math.sqrt(sets)
-    assert abs(np.mean(found) - predicted) < 0.1 * predicted + error
-    assert error < 0.15 * predicted
-
-
-@pytest.mark.parametrize("shares", SHARES)
 def test_trigger_reads_less_of_the_noise_than_tokens_do(shares: dict[int, float]) -> None:
     rng, size, dim = np.random.default_rng(6), BASE.vocab_size, BASE.dim
     z = unit_vectors(rng, size, dim)
