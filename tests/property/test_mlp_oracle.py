@@ -16,7 +16,7 @@ from simulation.attention_mlp import oracle as mlp_oracle
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.activations import ACTIVATIONS, activation
 from tests.property.test_oracle import ETA, assert_two_steps
-from tests.unit.draws import batches, generators
+from tests.unit.draws import batches, generators, perfectly_seen
 
 # Error of a gradient of order eta in float64, relative to the largest summand.
 ROUNDING = 1e-8
@@ -66,6 +66,17 @@ def test_memory_is_the_gradient_at_hard_attention(
         residuals = batch.u[r][batch.labels[r]] - shares @ batch.u[r]
         expected = residuals.T @ features / batch.samples
         assert torch.allclose(memory[r], expected, rtol=0, atol=1e-11)
+
+
+def test_localised_memory_is_the_trained_one_when_attention_is_right() -> None:
+    rngs = generators(2, seed=5)
+    batch = sampling.draw(rngs, vocab_size=12, samples=40, dim=6, length=4, trigger_in_values=True)
+    layer = mlp.draw_layer(rngs, width=9, dim=6, activation="gelu")
+    attended, facts = perfectly_seen(batch)
+    for centred in (False, True):
+        trained = mlp.trained_memory(batch, layer, attended, centred=centred)
+        localised = mlp.localised_memory(facts, layer, centred=centred)
+        assert torch.allclose(trained, localised, rtol=0, atol=1e-12)
 
 
 def _direction_error(

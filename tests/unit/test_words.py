@@ -165,7 +165,7 @@ def test_every_page_keeps_the_rules(page: Path) -> None:
         ("word " * 31 + "word.", "32 words"),
         ("One; two; three.", "2 semicolons"),
         ("- One; two.\n- Three; four.", ""),
-        ("| one; two | three; four |", ""),
+        ("| one; two | three; four |\n|---|---|", ""),
         ("Short. Word " + "word " * 28 + "word.\nShort.", ""),
         ("What it does is this.", "nominal clause"),
         ("What does it do?", ""),

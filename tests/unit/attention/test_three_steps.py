@@ -159,6 +159,13 @@ def test_a_small_value_step_makes_both_layers_the_theorems() -> None:
     torch.testing.assert_close(second, first)
 
 
+def test_embeddings_that_do_not_move_are_fixed_ones() -> None:
+    batch, rngs = drawn(samples=40)
+    still = relaxed.learned_embeddings(batch, rngs, share=0.0)
+    batch, rngs = drawn(samples=40)
+    torch.testing.assert_close(still, relaxed.localised(batch, rngs))
+
+
 def test_learned_embeddings_follow_the_gradient_of_the_true_loss() -> None:
     """The test compares a token's share of the move with differences of an explicit loss."""
     batch, _ = drawn()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from simulation.lower_bound.estimators import (
     whitening,
 )
 from simulation.lower_bound.gradient_channel import Observation, centred
+from simulation.tiles import TILE_ELEMENTS
 from tests.unit.draws import every_batch, generators
 from theory.attention.problem import Problem
 from theory.lower_bound.linear_mmse import linear_mmse_accuracy
@@ -49,6 +51,14 @@ def test_one_step_decoding_takes_the_largest_score_of_the_matched_filter() -> No
     few = gradient_channel.estimator_accuracy(seen, partial(matched_filter.labels, queries=5))
     right = (expected == seen.permutation)[:, :5]
     assert torch.equal(few, right.double().mean(1))
+
+
+def test_labels_in_tiles_are_those_of_the_largest_scores() -> None:
+    observation = gradient_channel.discrete(generators(3), **SIZES).observation
+    with patch.dict(TILE_ELEMENTS, cpu=96):
+        few = ridge.labels(observation), ridge.linear_mmse_labels(observation)
+    for labels, scores in zip(few, (ridge.scores, ridge.linear_mmse), strict=True):
+        assert torch.equal(labels, decoding.greedy(scores(observation)))
 
 
 def test_gaussian_noise_is_white_in_white_coordinates() -> None:

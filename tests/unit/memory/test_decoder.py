@@ -3,6 +3,7 @@
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from scipy import optimize, stats
@@ -41,3 +42,10 @@ def test_two_facts_are_right_exactly_as_often_as_predicted() -> None:
     decode = partial(simulation.accuracy, facts=2, groups=1, shared=0.75, code_dim=3)
     assert decode(generators(4000), code="plain").mean() == pytest.approx(share, abs=0.02)
     assert decode(generators(9)).tolist() == [theory.least_share(2, 1, 0.75, 3)] * 9 == [1.0] * 9
+
+
+def test_the_code_grows_with_the_logarithm_of_facts() -> None:
+    codes = [theory.needed_code(n, 1, 0.75, "plain") for n in (10**3, 10**6, 10**9)]
+    steps = np.diff(codes)
+    assert steps[1] == pytest.approx(steps[0], rel=0.05)
+    assert steps[1] == pytest.approx(-2 * math.log(1000) / math.log1p(-0.125), rel=0.05)

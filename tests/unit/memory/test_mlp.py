@@ -130,6 +130,13 @@ def test_all_is_where_nothing_is_wrong() -> None:
     assert torch.equal(found["all"] == 1, found["accuracy"] == 1)
 
 
+def network() -> tuple[mlp._Network, mlp.Associations]:
+    rngs = generators(3)
+    facts, streams = draw(rngs, associations=10, outputs=5, dim=4), Streams(rngs)
+    first, second = (lecun_normal(streams, *shape) for shape in ((4, 7), (7, 4)))
+    return mlp._Network(facts, first, second, 0.03), facts
+
+
 def differentiated(facts: mlp.Associations, weights: list[torch.Tensor]) -> list[torch.Tensor]:
     """Gradients of each replicate's mean cross-entropy, also stored in the weights."""
     first, second = weights
@@ -143,10 +150,7 @@ def differentiated(facts: mlp.Associations, weights: list[torch.Tensor]) -> list
 
 
 def test_training_is_autograd_with_adamw() -> None:
-    rngs = generators(3)
-    facts, streams = draw(rngs, associations=10, outputs=5, dim=4), Streams(rngs)
-    first, second = (lecun_normal(streams, *shape) for shape in ((4, 7), (7, 4)))
-    trained = mlp._Network(facts, first, second, 0.03)
+    trained, facts = network()
     copies = [weights.clone().requires_grad_() for weights in trained.weights]
     optimiser = torch.optim.AdamW(copies, lr=0.03, weight_decay=0.0)
     for _ in range(20):
@@ -157,6 +161,18 @@ def test_training_is_autograd_with_adamw() -> None:
         for found, right in zip(trained.weights, copies, strict=True):
             torch.testing.assert_close(found, right.detach(), rtol=0, atol=1e-11)
             right.data.copy_(found)
+
+
+def test_networks_that_stay_go_on_as_they_were() -> None:
+    some, all_ = network()[0], network()[0]
+    kept = torch.tensor([0, 2])
+    for step in range(4):
+        if step == 2:
+            some.keep(kept)
+        some.step()
+        all_.step()
+    for found, right in zip(some.weights, all_.weights, strict=True):
+        torch.testing.assert_close(found, right[kept], rtol=1e-12, atol=1e-12)
 
 
 def test_training_stops_when_it_is_good_enough_or_after_its_steps() -> None:

@@ -5,9 +5,11 @@ import math
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 import torch
 from scipy import integrate
+from scipy.fft import dct
 from torch import Tensor
 
 from simulation.embeddings import unit_vectors
@@ -108,6 +110,13 @@ def test_steps_of_the_logarithm_itself_stop_short_whatever_their_number() -> Non
         rate = math.log(100_000) / count
         last = end(memory.steps(task, task.polar, rate, count))
         assert float(task.mean_excess(last)) == pytest.approx(short)
+
+
+def test_signs_in_a_basis_with_the_constant_vector_are_muon_s() -> None:
+    task = memory.Memory.grouped(16, 1, 0.0, 0.0, LIKE)
+    cosines = torch.from_numpy(dct(np.eye(16), norm="ortho", axis=0))
+    signs = memory.in_basis(flows.sign, cosines)(task.gradient(task.start()).matrix)
+    assert torch.allclose(signs, flows.polar(task.gradient(task.start()).matrix))
 
 
 def test_embeddings_need_no_more_coordinates_than_there_are_items() -> None:
