@@ -61,7 +61,7 @@ def test_context_pieces_are_uncorrelated_with_the_others() -> None:
 
 
 def test_trigger_coefficient_noise_is_the_distance_from_the_weight_at_infinite_n() -> None:
-    """Over all data the mean weight is linear in 1/N, so that of one and two samples gives it."""
+    """Over all data the mean weight is linear in 1/N, so one and two samples give it."""
     two = every(trigger_in_values=False)
     one = every_batch(two[:1], length=3, samples=1)
     weights, single = (

@@ -14,6 +14,7 @@ import torch
 from simulation.attention import sampling
 from simulation.lower_bound import erasure_channel, gradient_channel
 from simulation.lower_bound.estimators import (
+    PANEL,
     cancellation,
     decoding,
     exact_arithmetic,
@@ -22,7 +23,7 @@ from simulation.lower_bound.estimators import (
     ridge,
     whitening,
 )
-from simulation.lower_bound.gradient_channel import Observation, centred
+from simulation.lower_bound.gradient_channel import Estimator, Observation, centred
 from simulation.tiles import TILE_ELEMENTS
 from tests.unit.draws import every_batch, generators
 from theory.attention.problem import Problem
@@ -71,6 +72,14 @@ def test_gaussian_noise_is_white_in_white_coordinates() -> None:
     noise = white.y - white.project(signal)
     assert float(noise.var()) == pytest.approx(observation.noise_variance, rel=0.02)
     assert float((noise[:, 0, 0] * noise[:, 1, 1]).mean()) == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize("estimator", PANEL.values(), ids=PANEL)
+def test_every_estimator_reads_an_easy_gradient(estimator: Estimator) -> None:
+    # Interference stays with the matched filter however many samples there are.
+    easy: dict[str, Any] = {"vocab_size": 32, "length": 2, "samples": 32 * 256, "dim": 31}
+    seen = gradient_channel.discrete(generators(2), **easy)
+    assert float(gradient_channel.estimator_accuracy(seen, estimator).mean()) > 0.5
 
 
 def test_ridge_lies_between_linear_mmse_and_matched_filter() -> None:

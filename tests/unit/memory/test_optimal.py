@@ -141,6 +141,16 @@ def test_training_is_that_of_torch(own_competitors: bool) -> None:
     assert torch.allclose(trained, expected, rtol=1e-12, atol=1e-12)
 
 
+def test_training_stops_where_enough_is_stored() -> None:
+    pairs = memory.draw(generators(4), dim=8, associations=19)
+    short, long = (
+        memory.train(pairs, steps=steps, rate=1000.0, enough=1.0) for steps in (1024, 2048)
+    )
+    done = memory.stored(pairs, short).all(1)
+    assert bool(done.any())
+    assert torch.equal(short[done], long[done])
+
+
 def test_training_returns_the_best_of_what_it_looked_at() -> None:
     pairs = memory.draw(generators(5), dim=6, associations=24)
     looks = [
