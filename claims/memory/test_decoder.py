@@ -20,7 +20,7 @@ SIZES = table(
 
 
 def by_margin(cell: rc.Cell) -> float:
-    """Return the code dimension if the least difference of scores counted in place of the least
+    """Return the code dimension if the least difference of scores counted, and not the least
     cosine. It is not divided by the distance of the values, which is shorter within a group."""
     least = theory.decodability(**cell.without("code_dim")) * math.sqrt(2 * (1 - cell["shared"]))
     return float(theory.needed_code(cell["facts"], 1, 1 - 2 * least**2, "plain"))

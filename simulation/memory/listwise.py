@@ -22,7 +22,7 @@ from functools import partial
 
 import torch
 
-from simulation.memory.optimal import Pairs, decided, scores, squares
+from simulation.memory.optimal import Pairs, decided, squares
 from simulation.tiles import LOOK_EVERY, groups
 
 _HALVINGS = 60
@@ -45,12 +45,6 @@ def competitors(associations: int, share: float) -> int:
             f"share={share} of {most} competitors: give a share above 0 that leaves some out"
         )
     return count
-
-
-def margins(pairs: Pairs, memory: torch.Tensor, share: float) -> torch.Tensor:
-    """Own score minus the average of the top competitors, in float64: (R, n)."""
-    exact = Pairs(inputs=pairs.inputs.double(), outputs=pairs.outputs.double())
-    return _margins(scores(exact, memory.double()), share)
 
 
 def feasible(pairs: Pairs, share: float) -> torch.Tensor:
