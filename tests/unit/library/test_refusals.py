@@ -28,7 +28,9 @@ FIRST = "smoke grid: its prediction at length=4"
         ({"regime_text": ""}, "no regime"),
         ({"why": ""}, "no why="),
         ({"cells": {"smoke": ()}}, "no cells"),
+        ({"cells": {}}, "no cells in any tier"),
         ({"cells": {"smok": CELLS}}, "unknown tier"),
+        ({"cells": {"smoke": (*CELLS, *CELLS)}}, "a cell stands twice"),
         ({"replicates": {"smoke": (1, 8)}}, "at least 2"),
         ({"replicates": {"smoke": (16, 8)}}, "16 at the first look and 8 at the last"),
         ({"replicates": {"smoke": (16, 48)}}, "doubled some times"),
@@ -44,6 +46,7 @@ FIRST = "smoke grid: its prediction at length=4"
         ({"predict": lambda cell: [2.0]}, f"{FIRST} is a list, not a number"),
         ({"predict": lambda cell: np.array([2.0])}, f"{FIRST} is a ndarray, not a number"),
         ({"predict": lambda cell: None}, f"{FIRST} is a NoneType, not a number"),
+        ({"predict": lambda cell: 1 / 0}, f"{FIRST}: ZeroDivisionError: division by zero"),
         ({"regime": rc.Regime("small", {"length": rc.log_range(1, 4)})}, "length=8 is out"),
         ({"regime": rc.Regime("small", {"dim": (4, 8)})}, "it has no range for length"),
         (

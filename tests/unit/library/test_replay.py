@@ -78,6 +78,7 @@ WRONG: dict[str, tuple[Callable[[Block], Any], str]] = {
         lambda block: np.full(block.replicates, 2 + 1j),
         "not made of numbers: it has complex ones",
     ),
+    "text": (lambda block: ["2.0"] * block.replicates, "not made of numbers: it has text"),
     "constant": (
         lambda block: np.full(block.replicates, 2.0),
         "all values of a cell are equal at the first look, such as 2: a t interval",
