@@ -168,4 +168,5 @@ class ClaimSession:
         """Stop workers; close ledger and terminal."""
         if self.progress is not None:
             self.progress.close()
+            self.progress = None  # so that pytest's summary has its own words again
         self.store.close()
