@@ -310,6 +310,7 @@ def test_a_claim_that_fails_says_why_and_how_to_replay_it(
     monkeypatch.chdir(suite.folder / "below")
     for name in ("CI", "BUILD_NUMBER"):  # where one is set, pytest's own summary has the line too
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "400")  # a replay line with a long path is not folded
     path = suite.folder / "kept here.sqlite"
     options = ("--executor", "serial", "--ledger", str(path))
     told = suite.main(*HOOKS, f"../{suite.file}", *options).text
