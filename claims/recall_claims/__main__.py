@@ -137,7 +137,7 @@ def _check(options: argparse.Namespace) -> int:
             device = parse.device(record.suite.device, local=True)
         except ValueError:  # this machine lacks the device
             device = "cpu"
-        with executors.make(executors.resolve("auto", device, nested=False)) as workers:
+        with executors.make(executors.resolve("auto", device)) as workers:
             made_on = record.suite.hardware.get("instructions", "unknown")
             drawn = draw_again(check.evidence, workers, device, seed, until, made_on)
     found = [*check.found, *drawn.wrong]

@@ -73,7 +73,7 @@ class Analyses:
         """Return the analysis of each component of a claim; None if none is usual."""
         found = self._components.get(claim.id, [])
         if len(found) != len(claim.components):
-            from recall_reports import usual  # slower to import than a page is to make
+            from recall_reports import usual  # its import takes longer than a page
 
             found = self._components[claim.id] = usual.components(claim)
         return found

@@ -28,7 +28,7 @@ def main() -> int:
     kept = rows_in(page.read_text(encoding="utf-8")) if page and page.exists() else {}
     rows = {name: line for name, line in kept.items() if name in names}
     broken = False
-    with executors.make(executors.resolve("auto", "cpu", nested=False)) as workers:
+    with executors.make(executors.resolve("auto", "cpu")) as workers:
         chosen = [name for name in names if given.k in name]
         for row in workers.map(partial(row_of, seed=given.seed), chosen):
             rows |= rows_in(row)

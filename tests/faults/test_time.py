@@ -141,7 +141,7 @@ def slices_come_to_one_run(suite: Suite, way: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("way", TRIED)
 def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
-    """No grid is computed either."""
+    """Not even a grid is worked out."""
     grid = "grid(scale=(1.0, 2.0, 5.0))"
     later = f'cells=lambda: Path(".worked_out").touch() or {grid}'
     suite.write_text(HEAD + written("one", (f"cells={grid}", later)) + written("two"))

@@ -70,7 +70,7 @@ def certify_all(
     modules = [claim.module for claim in claims.values()]
     alphas = [settings.budget.per_claim(papers()[c.source.paper]) for c in claims.values()]
     each = partial(certified, settings=settings, path=path, seeds=SEEDS)
-    with executors.make(executors.resolve("auto", settings.device, nested=False)) as executor:
+    with executors.make(executors.resolve("auto", settings.device)) as executor:
         with Ledger(path) as ledger:
             for claim in track(list(claims.values()), "drawing evidence"):
                 for larger, of_seed in worlds(claim, settings, SEEDS):

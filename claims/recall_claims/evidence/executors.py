@@ -101,16 +101,16 @@ def _quota() -> int:
     return sys.maxsize
 
 
-def resolve(spec: str, device: str, *, nested: bool) -> str:
+def resolve(spec: str, device: str) -> str:
     """Return the executor that "auto" means, or any other `spec` as it is.
 
     On a CPU: a process per core. On a GPU: two processes, so that one computes while the other
-    waits for the host. When pytest-xdist already runs a process per core (`nested`): this process.
+    waits for the host.
     """
     if spec != "auto":
         return spec
     processes = min(cores(), MOST_PROCESSES) if device == "cpu" else 2
-    return "serial" if nested or processes == 1 else f"processes:{processes}"
+    return "serial" if processes == 1 else f"processes:{processes}"
 
 
 def capacity(executor: Executor) -> int:

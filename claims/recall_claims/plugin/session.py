@@ -38,7 +38,7 @@ class ClaimSession:
         settings, root, given = options.read(config), config.rootpath, config.option
         self.hunt = parse.duration(given.hunt, "--hunt") if given.hunt else 0.0
         self.started, self.hunt_error = False, ""
-        executor = executors.resolve(given.executor, settings.device, nested=False)
+        executor = executors.resolve(given.executor, settings.device)
         self.store = Scheduler(options.place(config, "--ledger"), executor)
         processes = executor.partition(":")[2] if executor.startswith("processes:") else 1
         self.workers = int(processes)

@@ -187,7 +187,7 @@ def test_no_more_is_queued_than_workers_need(ledger: Ledger) -> None:
 def test_a_worker_has_something_to_do_while_the_host_judges(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A single worker replaces a GPU."""
+    """One worker stands for a GPU."""
     flying = []
 
     def judged(*arguments: Any) -> Decision:
@@ -313,7 +313,7 @@ def test_processes_are_as_many_as_may_be_used(
         assert executors.cores() == cores
     monkeypatch.setattr(executors, "cores", lambda: 64)
     monkeypatch.setattr(executors, "MOST_PROCESSES", 61)  # as on Windows
-    assert executors.resolve("auto", "cpu", nested=False) == "processes:61"
+    assert executors.resolve("auto", "cpu") == "processes:61"
     with pytest.raises(ExecutorError, match="at most 61 processes"):
         executors.factory("processes:62")
 
