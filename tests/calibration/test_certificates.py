@@ -12,7 +12,7 @@ from scipy import stats
 from recall_claims import Cell, Claim, Functional, Region
 from recall_claims.certify.certificate import Resampled, certify, worlds
 from recall_claims.certify.command import broken
-from recall_claims.certify.tilting import missed, misses
+from recall_claims.certify.tilting import PRECISION, missed, misses
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
@@ -123,7 +123,11 @@ and cannot be computed again."""
 
 @pytest.mark.thorough
 def test_a_random_certificate_is_what_its_evidence_gives(tmp_path: Path) -> None:
-    """A randomly chosen certificate is computed again each time."""
+    """A randomly chosen certificate is computed again each time.
+
+    On another processor, rounding changes which samples are drawn. Then two estimates, each of a
+    relative standard error of at most PRECISION, differ by three standard errors at most.
+    """
     kept, claims = load(CERTIFICATES).claims, certifiable()
     name = secrets.choice(RENEWED)
     claim, seeds = claims[name], range(SEED, SEED + kept[name].worlds)
@@ -134,8 +138,9 @@ def test_a_random_certificate_is_what_its_evidence_gives(tmp_path: Path) -> None
             for larger, settings in worlds(claim, Settings(seed=SEED), seeds)
         ]
     found = certify(claim, "standard", alpha, drawn)
-    for figure in ("alpha", "refutes", "supports", "least", "stress"):
-        again = pytest.approx(getattr(found, figure), rel=0.01)
+    assert kept[name].alpha == pytest.approx(found.alpha)
+    for figure in ("refutes", "supports", "least", "stress"):
+        again = pytest.approx(getattr(found, figure), rel=3 * math.sqrt(2) * PRECISION)
         assert getattr(kept[name], figure) == again, (name, figure)
 
 
