@@ -187,7 +187,7 @@ def test_no_more_is_queued_than_workers_need(ledger: Ledger) -> None:
 def test_a_worker_has_something_to_do_while_the_host_judges(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One worker stands for a GPU."""
+    """One worker takes a GPU's place."""
     flying = []
 
     def judged(*arguments: Any) -> Decision:
