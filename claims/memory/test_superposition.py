@@ -218,9 +218,11 @@ selector_one_set = selector(
     relation, and no fact.""",
     regime="64 attributes; the constructed MLP answers 77% and 97% of the facts; 64 steps of Adam, "
     "after which all facts trained on come out right",
-    cells=rc.grid(
-        ({"relations": r, "dim": d} for r, d in ((3, 24), (4, 64))), attributes=64, sets=1
-    ),
+    cells={
+        "standard": rc.grid(
+            ({"relations": r, "dim": d} for r, d in ((3, 24), (4, 64))), attributes=64, sets=1
+        )
+    },
 )
 
 selector_many_sets = selector(
@@ -231,5 +233,5 @@ selector_many_sets = selector(
     an MLP of as many neurons answers new facts as often as the constructed one, or nearly so.""",
     regime="64 attributes; the constructed MLP answers 77% of the facts; 64 steps of Adam, after "
     "which 95% of the facts trained on come out right",
-    cells=rc.grid(attributes=64, relations=3, dim=24, sets=32),
+    cells={"standard": rc.grid(attributes=64, relations=3, dim=24, sets=32)},
 )
