@@ -95,7 +95,7 @@ def row(check: Check, *, seed: int, points: int = POINTS) -> str:
 
 
 def drawn(check: Check, seed: int, points: int) -> tuple[Cell, ...]:
-    """Draw random points at which an error is stated, from a stream named after it and the seed.
+    """Draw random points at which the check states an error; check and seed fix the points.
 
     Raises:
         RuntimeError: almost no point of the box is in the regime.

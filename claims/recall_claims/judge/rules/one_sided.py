@@ -81,7 +81,7 @@ class Ordering(Rule):
 
 @dataclass(frozen=True)
 class Identity(Rule):
-    """max(observable) over all replicates and cells is at most `tolerance`.
+    """max(|observable|) over all replicates and cells is at most `tolerance`.
 
     An identity has no sampling error: one counterexample refutes it, and the tolerance is the
     rounding error of the arithmetic.
