@@ -164,7 +164,7 @@ def facts_of(vectors: torch.Tensor, signs: torch.Tensor, maps: torch.Tensor) -> 
 
     An input is the subject's embedding, followed by the one-hot relation.
 
-    ``vectors``: (..., C, d).  ``signs``: (..., R, d).  ``maps``: (..., K, R, C), the subjects'
+    ``vectors``: (B, C, d).  ``signs``: (B, R, d).  ``maps``: (B, K, R, C), the subjects'
     attributes. Pairs are in the order of set, relation and attribute.
 
     >>> vectors, signs = torch.eye(2)[None], torch.tensor([[[1.0, 1.0], [-1.0, -1.0]]])
