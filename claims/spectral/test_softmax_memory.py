@@ -94,7 +94,7 @@ gradient_constant = flowing(
     rule=rc.MeanRatio(rc.Region(1.0, 1.02), method=ALL),
     why="q/(K p t) is left at this time, 0.7 to 1.2%",
     controls=(
-        rc.Control("one", "a constant of 1 in place of 1 - 1/K", lambda c: c["items"] / c["time"]),
+        rc.Control("one", "a constant of 1, not 1 - 1/K", lambda c: c["items"] / c["time"]),
         rc.times(1.03),
         rc.times(0.97),
     ),

@@ -197,7 +197,7 @@ def _in_order(names: Iterable[str], symbols: Mapping[str, str]) -> list[str]:
 
 
 def component_name(claim: ClaimRow, component: ComponentRow, params: Parameters) -> str:
-    """Name a component by these of its parameters; without any, by its own name."""
+    """Name a component by the given parameters; by its own name if none are given."""
     return parameters(params, claim.symbols) or symbol(component.name, claim.symbols)
 
 

@@ -1,6 +1,7 @@
 """Measure speed and, with `--device cuda`, everything else that a GPU should show, in ten minutes.
 
-Each row is printed as soon as it is measured: after an interruption, name the parts that are left.
+Each row is printed as soon as it is measured. After an interruption, run the command again with the
+names of the parts that are left.
 The exit status is 1 if a promise is broken.
 """
 

@@ -86,9 +86,11 @@ def _imports(module: str) -> frozenset[str]:
 
 
 def imported_names(nodes: Iterable[ast.AST], package: str) -> set[str]:
-    """Return full names of modules and objects in import statements of a package's module.
+    """Return the full names that import statements name, and the packages that contain them.
 
-    The names of the packages that contain them are returned as well.
+    Args:
+        nodes: nodes of a module's syntax tree.
+        package: the module's package, from which relative imports start.
     """
     names = set[str]()
     for node in nodes:

@@ -19,12 +19,13 @@ class Paper:
     """A paper, or a group of them, with its statements and its letters for cell parameters.
 
     Attributes:
-        authors: empty, like `identifier`, for a group, whose statements name their own works.
-        read: what of it the authors of the claims have read, such as "abstracts and reviews".
+        authors: the paper's authors. A group of papers has none, and no `identifier`: each of its
+            statements names its own work.
+        read: what the authors of the claims have read of it, such as "abstracts and reviews".
         summary: text in plain words; paragraphs after the first have formulas, and are folded away.
         share: the paper's part of a run's error budget, in (0, 1].
         letters: meanings of other letters in formulas, by their LaTeX.
-        names: meanings of short names that its claims predict, such as letters of noise terms.
+        names: meanings of names that its claims predict, such as "A" for a noise term.
         slots: number of claims among which the share is divided, fixed in advance.
         figures: pictures for the top of a report that has their claims.
         file: the paper's file.

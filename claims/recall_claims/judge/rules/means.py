@@ -53,8 +53,9 @@ class Means(Rule):
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         """Estimate, for each group, the mean of the observable relative to its prediction.
 
-        Cells have independent replicates, so the average over cells of the r-th replicates is
-        independent too. Controls may have given some cells more replicates than others.
+        We average the cells' first replicates, then their second ones, and so on. Cells have
+        independent replicates, so these averages are independent too. If controls asked for more
+        replicates of some cells, the others' number decides.
         """
 
         def part(name: str, members: Sequence[int]) -> Part:
