@@ -12,12 +12,20 @@ from markupsafe import Markup, escape
 
 from recall_reports.record.text import clean
 
-POWER = r"-?(?:\d+\.\d+|\w+)"
 INLINE = re.compile(r"\$([^$]+)\$|``?([^`]+)``?")
-RAISED = re.compile(rf"\^(?:\(({POWER}(?:/\w+)?)\)|({POWER}))")
+BRACKETS = r"\(((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))++)\)"
+"""Balanced brackets, at most three deep."""
+RAISED = re.compile(rf"\^(?:{BRACKETS}|(-?(?:\d+\.\d+|\w+)))")
+LOWERED = re.compile(rf"\b([^\W\d_])_(?:{BRACKETS}|(\d+\.\d+|\w+)\b)")
+SIGNS = {"<=": "≤", ">=": "≥", "<<": "≪", ">>": "≫", "->": "→", "sqrt": "√"}
+LETTERS = "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|lambda|mu|pi|rho|sigma|tau|omega"
+SPELT = re.compile(
+    r"<=|>=|<<|>>|->|\bsqrt(?: |(?=\())"
+    rf"|(?<![A-Za-z0-9.])(?<!\w-)(?:{LETTERS})(?![A-Za-z0-9-]|\.\w)"
+)
+"""Signs and letters, but no part of a name such as A.alpha-law."""
 FUNCTIONS = ("log", "ln", "exp", "max", "min")
 SPACE = {"width": "0.17em"}
-LOWERED = re.compile(r"\b([A-Za-z])_(\d+\.\d+|\w+)\b")
 
 BINARY = tuple("=<>≤≥≠≈≃~∼∝∈∉→+−-,")
 LONGEST = 2000
@@ -138,7 +146,10 @@ def prose(text: str) -> Markup:
 
 
 def inline(text: str) -> Markup:
-    """Set a text: `$...$` becomes MathML, backquotes code, V^2 and z_trig raised and lowered."""
+    """Set a text: `$...$` becomes MathML, and backquotes code.
+
+    In the rest V^2 is raised, z_trig lowered, and 'alpha >= sqrt(2)' becomes 'α ≥ √(2)'.
+    """
     parts, position = [], 0
     for match in INLINE.finditer(text):
         parts.append(_plain(text[position : match.start()]))
@@ -151,5 +162,6 @@ def inline(text: str) -> Markup:
 
 
 def _plain(text: str) -> Markup:
-    raised = RAISED.sub(r"<sup>\1\2</sup>", str(escape(text)))
-    return Markup(LOWERED.sub(r"\1<sub>\2</sub>", raised))
+    spelt = SPELT.sub(lambda m: SIGNS.get(m[0].strip()) or html.unescape(f"&{m[0]};"), text)
+    raised = RAISED.sub(r"<sup>\1\2</sup>", str(escape(spelt)))
+    return Markup(LOWERED.sub(r"\1<sub>\2\3</sub>", raised))

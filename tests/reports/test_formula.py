@@ -98,3 +98,28 @@ def test_what_the_baseline_shows_has_no_backslash_and_no_split_number() -> None:
         texts = [claim.statement, claim.regime, claim.why, claim.explanation or ""]
         for text in [*texts, *(control.description for control in claim.controls)]:
             assert not SPLIT.search(formula.inline(text)), claim.id
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("K >= d^(1/(2a)) -> 1", "K ≥ d<sup>1/(2a)</sup> → 1"),
+        ("T^(-(alpha - 1)/(2 alpha))", "T<sup>-(α - 1)/(2 α)</sup>"),
+        ("lambda_t = p_1 d_(t+1)", "λ<sub>t</sub> = p<sub>1</sub> d<sub>t+1</sub>"),
+        ("sqrt d, sqrt(2), h_lambda.", "√d, √(2), h<sub>λ</sub>."),
+        (
+            "A.alpha-law, D.eta, non-beta, `mu >= 2`",
+            "A.alpha-law, D.eta, non-beta, <code>mu &gt;= 2</code>",
+        ),
+        ("d^(2 <b>", "d^(2 &lt;b&gt;"),
+    ],
+)
+def test_plain_text_gets_letters_signs_and_powers(text: str, shown: str) -> None:
+    assert formula.inline(text) == shown
+
+
+@pytest.mark.parametrize("text", ["^(", "x_(", "^((a", "alpha-"])
+def test_plain_text_cannot_hold_up_the_page(text: str) -> None:
+    start = time.process_time()
+    assert formula.inline(text * 50_000)
+    assert time.process_time() - start < 1

@@ -63,7 +63,7 @@ def test_probability_is_the_mean_over_replicates_drawn_from_their_law(
 
 
 def test_agreement_of_labels_moves_a_signal_of_a_trigger_in_the_values() -> None:
-    """Without this effect the theory is 0.03 too low. The mean of 800 draws errs by 0.003 (1 sd)."""
+    """Without this effect the theory is 0.03 too low. The mean of 800 draws errs by 0.003."""
     sizes = {"vocab_size": 397, "length": 8, "samples": 166, "dim": 13}
     problem = Problem.of({**sizes, "trigger_in_values": True})
     scores = three_steps.token_scores(sampling.draw(generators(800), **asdict(problem)))
