@@ -35,7 +35,12 @@ SYMBOLS = {
     "ERROR": "!",
 }
 
-ABBREVIATED = {"dim": "dimension", "vocab": "vocabulary", "eta": "step size", "gamma": "step size"}
+ABBREVIATED = {
+    "dim": "dimension",
+    "vocab": "vocabulary",
+    "eta": "step size",
+    "gamma": "size of later steps",
+}
 """Abbreviations in parameters' names, with the words that reports print."""
 PILOT = "region from a pilot"
 
