@@ -56,7 +56,7 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
     curve=lambda c: theory.selective(
         c["group"], 2 * c["subjects"] // c["group"], 4 * c["subjects"] + 1, c["dim"], margin=MARGIN
     ),
-    latex=r"\big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad d\approx (g+\tau^2)"
+    latex=r"\big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad d\sim (g+\tau^2)"
     r"\Big(1+\frac{2\ln VH}{\tau^2}\Big)",
     regime=theory.SELECTIVE,
     cells=tiers(
@@ -83,8 +83,8 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
 )
 def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A head that scores the g tokens of its group 1 and EOS tau is misled by no other token once d
-    exceeds about (g + tau^2)(1 + 2 ln(VH)/tau^2). This is of the order of the group, not of the
-    vocabulary."""
+    exceeds, to leading order, (g + tau^2)(1 + 2 ln(VH)/tau^2). This is of the order of the group,
+    not of the vocabulary."""
 
     def run(_: Streams, facts: task.Facts) -> Tensor:
         weights = constructions.attention_only(facts, head_dim=cell["group"])
@@ -182,7 +182,7 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     controls=(
         rc.at(
             "swapped",
-            "the roles of R and D exchanged",
+            "R answers for each of 2 D relations",
             relations=lambda cell: 2 * cell["answers"],
             answers=lambda cell: cell["relations"],
         ),

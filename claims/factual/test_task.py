@@ -42,8 +42,8 @@ TASKS = shapes((16, 4, 8), (64, 8, 8), (32, 16, 4), dim=8)
 )
 def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """A prompt holds one subject and one relation, which determine the answer. The answer to
-    relation r lies in block r of R disjoint blocks of D. A predictor that knows the subject alone
-    is right for one relation in R, whatever it answers."""
+    relation r lies in block r of R disjoint blocks of D. The best predictor that knows the subject
+    alone is right for one relation in R."""
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:
         found = task.recovered(facts, task.prompts(streams, facts, length=cell["length"]))

@@ -281,7 +281,7 @@ relu_floor = share_right(
     """The overlaps of ReLU features are, but for their constant and linear parts, nearly quadratic
     in the inputs; a layer wider than the d^2/1.53 that such functions can use stays at the accuracy
     of infinite width.""",
-    latex=r"T^2 \to T_\infty^2 = \mathrm{Var}\,\kappa \approx\frac{2}{(\pi-2)^2d^2}",
+    latex=r"T^2 \to T_\infty^2 = \mathrm{Var}_t\,k(t) \approx\frac{2}{(\pi-2)^2d^2}",
     predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.RELU.searched(
         "on the grid, the quadratic part is 6 to 11 times the neurons' share of interference"

@@ -280,8 +280,8 @@ published_line = by_training(
         "full": points(FEWER | {24: (103,)}),
     },
     rule=rc.Ordering(smaller="hebbian", larger="trained", margin=0.5, method=SHARE),
-    why="""The sum of outer products stores n pairs up to d^2 = 8 n log n, a quarter to a half of
-        the grid's n; training is asked to succeed more often than not.""",
+    why="""The sum of outer products stores all pairs up to a fifth to a third of the grid's n, by
+        theory; training is asked to succeed more often than not.""",
     replicates=(32, 256),
     controls=(
         rc.Control(

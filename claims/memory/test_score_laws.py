@@ -86,7 +86,7 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "A true score exceeds as many rivals as predicted",
     source=rc.Source("G", "G4", provenance="derived", reference="theory/memory/linear.py"),
     predict=rc.on(theory.rivals_below),
-    latex=r"P(K\le k)=E_{R,x}P\left(\mathrm{Bin}(n-1,P(s<1+x))\le k\right)",
+    latex=r"P(K\le k)=E_{B,R,x}P\left(\mathrm{Bin}(n-1,P(s<1+x))\le k\right)",
     regime=theory.PAIRS.searched(
         "on the grid, few pairs are recalled, so lists are needed",
         associations=rc.log_range(32, 512),

@@ -44,13 +44,13 @@ def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> 
     why="all four must be right",
     replicates=(64, 512),
     controls=(
-        rc.Control("order-d", "d/3, as at d = 64", lambda cell: "a third"),
+        rc.Control("order-d", "d/3 at every d, as at d = 64", lambda cell: "a third"),
         rc.Control(
             "square-root",
             "a multiple of the root of d that is right at d = 64",
             lambda cell: best_part(cell, lambda c: 2.5 * math.sqrt(c["dim"])),
         ),
-        rc.Control("fewer", "half as many", lambda cell: "a twelfth"),
+        rc.Control("fewer", "a twelfth of d at every d", lambda cell: "a twelfth"),
     ),
 )
 def best_cutoff(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:

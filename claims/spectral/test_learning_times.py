@@ -75,7 +75,7 @@ EITHER = tuple(
     source=rc.Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
     predict=lambda cell: time_of(cell, cell["part"]),
     latex=r"T_S \simeq \frac S2\sqrt{\frac{SR}{S-1}}\Big[\log\frac{x\sqrt R}{\alpha_0^2}+"
-    r"\frac{E(x)}S\Big]\ \text{(gradient)}",
+    r"\frac{E(x)}S\Big],\ E(x)=\mathrm{Ei}(x)-\log x-\gamma\ \text{(gradient)}",
     regime=theory.LEARNED.searched(part=PARTS),
     cells={"smoke": EITHER[:1], "standard": EITHER},
     rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),

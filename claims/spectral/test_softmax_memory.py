@@ -92,7 +92,7 @@ gradient_constant = flowing(
     ),
     cells={"standard": table("items time", (16, 16000), (32, 32000), (64, 64000))},
     rule=rc.MeanRatio(rc.Region(1.0, 1.02), method=ALL),
-    why="q/(K p t) is left at this time, 0.7 to 1.2%",
+    why="(K - 1) q/(K p t) is left at this time, 0.9% to 1.1%",
     controls=(
         rc.Control("one", "a constant of 1, not 1 - 1/K", lambda c: c["items"] / c["time"]),
         rc.times(1.03),
@@ -231,7 +231,8 @@ def muon_frequencies(cell: rc.Cell, block: rc.Block) -> Tensor:
 )
 def polar_factor(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """All directions of a block-symmetric gradient but M of them have singular vectors in common
-    with the identity; what the others change is spread over the entries of a block."""
+    with the identity; what the others change is spread over the entries of a block. M is the number
+    of groups and C the number of items in each."""
     task, end = learned(cell, block), last(cell, block, flows.polar, 0.1)
     factor = flows.polar(task.gradient(end).matrix)
     size = cell["items"] / cell["groups"]

@@ -40,7 +40,7 @@ _SOURCE = "arXiv 2607.10034, G5; constants derived"
 _LEADS = 60
 
 SIZES = Regime(
-    "d from 16 on, m from 64 to d^2/4, the memory whitened where m < 0.9 N",
+    "d from 16 on, m from 64 to d^2/4, and below 0.9 N where the memory is whitened",
     {
         "associations": log_range(96, 2048),
         "dim": log_range(16, 128),
@@ -112,7 +112,7 @@ def accuracy(*, associations: float, dim: int, width: float, whitened: bool) -> 
     Stated error: {error}, mostly too high: feature norms are more skewed than a gamma law.
 
     Raises:
-        ValueError: as in `overlaps`.
+        ValueError: fewer than 1 neuron or 2 dimensions.
     """
     if whitened and width >= associations:
         return 1.0
@@ -127,7 +127,7 @@ def neurons_alone(*, associations: int, dim: int, width: float) -> float:
 
 
 @prediction(
-    latex=r"E\gamma=\int P(\gamma_{\min}>g)\,dg,\quad P(\gamma_{\min}>g)=e^{-N(1-\mathrm{Acc}_g)}",
+    latex=r"E\gamma=-3+\int_{-3}^1P(\gamma>g)\,dg,\quad P(\gamma>g)=e^{-N(1-\mathrm{Acc}_g)}",
     source=_SOURCE,
     error=0.04,
     regime=MARGINS,
@@ -135,10 +135,11 @@ def neurons_alone(*, associations: int, dim: int, width: float) -> float:
 def smallest_margin(*, associations: int, dim: int, width: float) -> float:
     """Mean of the smallest margin (own score minus largest rival score) of a plain memory.
 
-    Keys with a margin below a level are few and nearly independent. Stated error: {error}. It is
-    mostly too high, by up to 0.04 beyond the regime's ends, where overlaps are far from normal.
-    Overlaps with one key are sums of m products of normals, with an excess kurtosis of 54/m. From m
-    of the order of d^2 on, overlaps are squares of cosines.
+    Acc_g is the share of keys with a margin above g, and margins below -3 count as -3. Keys with a
+    margin below a level are few and nearly independent. Stated error: {error}. It is mostly too
+    high, by up to 0.04 beyond the regime's ends, where overlaps are far from normal. Overlaps with
+    one key are sums of m products of normals, with an excess kurtosis of 54/m. From m of the order
+    of d^2 on, overlaps are squares of cosines.
 
     Raises:
         ValueError: as in `overlaps`.

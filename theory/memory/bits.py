@@ -2,7 +2,7 @@ r"""Bits that a memory of facts needs, and bits per parameter that memories stor
 
 **Bounds.** A memory of $B$ bits holds an unknown function from $N$ facts to $M$ outputs, uniform
 among all $M^N$. For any encoder and decoder with accuracy $1-\delta$ on average (Fano, and
-concavity of the entropy)
+concavity of the binary entropy $h_2$)
 
 $$ B \ge N\,[\log_2M - h_2(\delta) - \delta\log_2(M-1)], $$
 
@@ -83,7 +83,7 @@ def accuracy_ceiling(*, facts: int, outputs: int, bits: float) -> float:
     """Largest mean accuracy, 1 - delta, of any memory of so many bits: the inverse of `fano_bits`.
 
     Raises:
-        ValueError: sizes or accuracy out of range.
+        ValueError: sizes or bits out of range.
     """
     _check(facts, outputs, bits)
     if bits >= facts * math.log2(outputs):
@@ -99,12 +99,12 @@ def accuracy_ceiling(*, facts: int, outputs: int, bits: float) -> float:
     )
 
 
-@prediction(latex=r"\log M - B\log2/N", source=_SOURCE)
+@prediction(latex=r"\max\{\log M - B\log2/N,\ 0\}", source=_SOURCE)
 def loss_floor(*, facts: int, outputs: int, bits: float) -> float:
     """Least mean cross-entropy, in nats, of any memory of so many bits.
 
     Raises:
-        ValueError: sizes or accuracy out of range.
+        ValueError: sizes or bits out of range.
     """
     _check(facts, outputs, bits)
     return max(math.log(outputs) - bits * math.log(2) / facts, 0.0)
@@ -122,7 +122,7 @@ def random_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
     Exact.
 
     Raises:
-        ValueError: sizes or accuracy out of range.
+        ValueError: sizes or bits out of range.
     """
     _check(facts, outputs, bits)
     below = stats.binom.cdf(np.arange(facts), facts, 1 / outputs)
@@ -130,7 +130,10 @@ def random_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
 
 
 def one_by_one(*, facts: int, outputs: int, bits: float) -> float:
-    """Accuracy of a table that stores as many whole facts as fit, and guesses the rest."""
+    """Accuracy of a table of log2(outputs) bits for each fact, which guesses facts beyond.
+
+    The number of facts that fit counts as real: it is not rounded down.
+    """
     _check(facts, outputs, bits)
     stored = min(bits / (facts * math.log2(outputs)), 1.0)
     return stored + (1 - stored) / outputs

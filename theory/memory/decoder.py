@@ -1,4 +1,4 @@
-r"""Facts decoded from short codes: how long a code has to be, by the geometry of the values.
+r"""Facts decoded from short codes: a length that suffices, by the geometry of the values.
 
 Fact i has a code $G\hat u_i$ of k dimensions, where G is a k x d Gaussian matrix and the directions
 $\hat u_i$ are unit vectors of $R^d$. The decoder $G^T$ leads back to $R^d$; the value $v_j$ of
@@ -15,8 +15,9 @@ $$ P(c>\rho_{ij}) = I_{(1-\rho_{ij})/2}(\tfrac k2,\tfrac k2), $$
 
 for any values and directions. The decodability $\rho$ of a value is the least $\rho_{ij}$ over its
 rivals, for the directions that make it largest. On average a share of at most $(F-1)\,P(c>\rho)$ of
-the facts is wrong. Where this is 1%, k is near $2\ln(100F)/\ln\frac1{1-\rho^2}$. It is a bound and
-no more: rivals that are farther away win less often, and several may win together.
+the facts is wrong. Where this is 1%, k is $2\ln(100F)/\ln\frac1{1-\rho^2}$ to leading order, which
+for 64 to 512 facts is 26% to 33% too long. The share is a bound and no more: rivals that are
+farther away win less often, and several may win together.
 
 **Values in groups.** There are K groups of b = F/K values. Values are $v=sz+\sqrt\gamma\,c$ with
 $s^2=1-\gamma$, where z of each value and c of each group are orthonormal. By symmetry the best
@@ -100,7 +101,7 @@ def least_share(
 
 @prediction(
     latex=r"(F-1)\,I_{(1-\rho)/2}(\tfrac k2,\tfrac k2)=0.01,\quad "
-    r"k\simeq\frac{2\ln(100F)}{\ln\frac1{1-\rho^2}}",
+    r"k\sim\frac{2\ln(100F)}{\ln\frac1{1-\rho^2}}",
     source=_SOURCE,
     error="20%",
     regime=VALUES,

@@ -13,9 +13,9 @@ $\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output in
 below differ in the variance of the coefficients, $T^2$, and in isotropic noise of mean squared
 length $\tau^2$; $B=(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
 
-At finite size the predicted share is always too high. Where failures are rare, the predicted rate
-of failures is right within 10%. The
-quadrature is good to 0.0015 for $n$ up to 131072.
+At finite size the share predicted for the plain memory is always too high; for signs it is mostly
+too low. Where failures are rare, the predicted rate of failures is right within 10%. The quadrature
+is good to 0.0015 for $n$ up to 131072.
 """
 
 import math
@@ -160,7 +160,7 @@ def _check(associations: float, dim: float) -> None:
 
 
 @prediction(
-    latex=r"P = E_{R,x}\left[P_{b,c,c'}\left(\text{wrong score} < 1+x\right)\right]^{n-1}",
+    latex=r"P = E_{B,R,x}\left[P_{b,c,c'}\left(\text{wrong score} < 1+x\right)\right]^{n-1}",
     source=_SOURCE,
     error=((0.006, "for d >= 24", lambda cell: cell["dim"] >= 24), (0.01, "for d >= 12")),
     regime=PAIRS,
@@ -213,7 +213,7 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
 
 
 @prediction(
-    latex=r"E|y|^2 = \frac{n-1}d+\left(\frac\pi2-1\right)\frac nd",
+    latex=r"B=E|y'|^2 = \frac{n-1}d+\left(\frac\pi2-1\right)\frac nd",
     source=_SOURCE,
     error=0.015,
     regime=PAIRS,

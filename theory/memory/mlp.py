@@ -3,7 +3,7 @@ r"""MLP associative memory $F(z) = V^\top\sigma(Wz + b)$: accuracy, critical wid
 N inputs have M outputs, and all are uniform on the unit sphere of $R^d$. Output j belongs to $n_j$
 inputs: $N/M$, rounded down or up. m random features $\phi_x$ and the Hebbian
 $V\propto\sum_x\phi_xu_{f(x)}^\top$ have the overlaps $K_{xy} = \phi_x^\top\phi_y/E|\phi|^2$.
-$K_{xx}$ has mean 1 and variance $\rho/m$; for $y\ne x$, $K_{xy}$ has mean 0 and variance
+$K_{xx}$ has mean 1 and variance $\rho/m_1$; for $y\ne x$, $K_{xy}$ has mean 0 and variance
 
 $$ T^2 = T_\infty^2 + \frac1{m_1} , $$
 
@@ -58,7 +58,7 @@ RELU = Regime(
 """Regime in which `mlp_memory_accuracy` states its error for ReLU."""
 STORED = Regime(
     "as many outputs as pairs; m d >= 2500, and 4000 for ReLU, so that 64 are recalled or more; "
-    "ReLU up to m = d^2/1.53",
+    "ReLU from m = 2 d to d^2/1.53",
     {
         "dim": log_range(32, 512),
         "width": log_range(64, 16384),
@@ -175,7 +175,7 @@ def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -
 
 
 @prediction(
-    latex=r"\mathrm{Acc} = E_{i,\kappa,r,t}\prod_{j\ne i}F_D\left(\frac{\kappa+\alpha+\xi}"
+    latex=r"\mathrm{Acc} = E_{i,\kappa,r,\alpha,\xi}\prod_{j\ne i}F_D\left(\frac{\kappa+\alpha+\xi}"
     r"{\sqrt{|y|^2/d+\kappa n_jT^2}}\right),\quad T^2=T_\infty^2+\frac1{m_1}",
     source=_SOURCE,
     error=(
@@ -298,7 +298,7 @@ def capacity(
 def _log_mean_failures(
     associations: float, outputs: float, dim: int, width: float, law: FeatureLaw
 ) -> float:
-    """Logarithm to base 2 of the mean number of failures."""
+    """Logarithm of the mean number of failures over log 2: 0 where half of memories are right."""
     share = failures(associations, outputs, dim, width, law)
     return math.log(max(associations * share / math.log(2), 1e-300))
 

@@ -64,7 +64,9 @@ def capacity(dim: int) -> float:
     return 2.0 * dim
 
 
-@prediction(latex=r"s(\alpha_c) = 0", source="Krauth and Mezard 1989, G3", provenance="reported")
+@prediction(
+    latex=r"s(a) = 0,\quad n = a\,d", source="Krauth and Mezard 1989, G3", provenance="reported"
+)
 @lru_cache
 def binary_capacity() -> float:
     """Limit of n/d up to which some one-bit weights are right: 0.833, by a replica calculation.

@@ -12,10 +12,10 @@ The MLP, 2 R d ReLU neurons of fixed weights, is the gate $x\mapsto D_rx$ and st
 sum of R - 1 unit vectors: $|z|^2$ has mean $R-1$ and relative variance $2(R-2)/((R-1)d)$. The score
 of a is 1 + x, where x varies by $|z|^2/d$; the score of another attribute varies by $|y|^2/d$,
 $|y|^2=1+2x+|z|^2$. The R - 1 attributes in z itself have nearly 2/d more, because $u_b\cdot Du_b$
-varies by 3/(d + 2). So a fact is answered correctly with probability
+varies by 3/(d + 2) instead of 1/d. So a fact is answered correctly with probability
 
 $$ P = E\,F_d\Big(\frac{(1+x)\sqrt d}{|y|}\Big)^{C-R}
-   F_d\Big(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2}}\Big)^{R-1} , $$
+   F_d\Big(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2(d-1)/(d+2)}}\Big)^{R-1} , $$
 
 $F_d$ the law of a coordinate of the sphere. To leading order half of the facts are right at
 $d = 2(R-1)\ln C$ and all of them at $8R\ln C$: C times as many facts cost a logarithm in dimension.
@@ -82,7 +82,7 @@ HOPS = Regime(
 
 @prediction(
     latex=r"P = E\,F_d\left(\frac{(1+x)\sqrt d}{|y|}\right)^{C-R}"
-    r"F_d\left(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2}}\right)^{R-1}",
+    r"F_d\left(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2(d-1)/(d+2)}}\right)^{R-1}",
     source=_SOURCE,
     error=0.015,
     regime=FACTS,

@@ -10,8 +10,10 @@ $$ \int\varphi(z)\prod_{j\ne i}\Phi\Big(\frac{q(x)+\sigma_iz}{\sigma_j}\Big)dz,\
    \sigma_j^2=\frac{Q_j}d+\frac1{d^2}\sum_{a\ne i,j}Q_a , $$
 
 $Q_a$ the sum of $\pi_{x'}q(x')^2$ over the other tokens of label $a$, and $\pi_x=1-(1-p)^T$ the
-probability that $T$ samples contain the token. With a label for each token the memory is that in
-`linear`. The derivation, and the rates that follow, are in zipf.md.
+probability that $T$ samples contain the token. The last sum leaves out two labels: for $\sigma_i$,
+which serves all rivals, it is $\frac{M-2}{M-1}\sum_{a\ne i}Q_a$, its mean over the rivals. With a
+label for each token the memory is that in `linear`. The derivation, and the rates that follow, are
+in zipf.md.
 
 Finite size: where even the most frequent token may fail, predicted errors are up to 10% off.
 """
@@ -82,8 +84,8 @@ def frequencies(tokens: int, alpha: float) -> Array:
 
 
 @prediction(
-    latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1)+(1-\pi_x)P(\mathrm{wrong}\mid q=0)"
-    r"\right],\quad q=1\{x\le P\}",
+    latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1\{x\le P\})"
+    r"+(1-\pi_x)P(\mathrm{wrong}\mid q=0)\right]",
     source=_SOURCE,
     error="5%",
     regime=CUTOFF,
@@ -112,7 +114,8 @@ def cutoff_error(
 def best_stored(alpha: float, labels: int, dim: float, choices: Iterable[int]) -> int:
     """Number P of most frequent tokens, stored with equal weights, that leaves the least error.
 
-    The best P is 1.1 to 2 times d/log d.
+    With 5 labels and alpha = 2 the best P is 1.1 to 1.3 times d/log d; with 3 to 8 labels and alpha
+    from 1.5 to 3 it is 0.5 to 2.5 times d/log d.
 
     Raises:
         ValueError: as in `cutoff_error`.
@@ -121,7 +124,7 @@ def best_stored(alpha: float, labels: int, dim: float, choices: Iterable[int]) -
 
 
 @prediction(
-    latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q=p(x)^\rho)",
+    latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q=p(x)^\rho\,1\{x\le P\})",
     source=_SOURCE,
     error="5%",
     regime=POWER,
@@ -129,7 +132,7 @@ def best_stored(alpha: float, labels: int, dim: float, choices: Iterable[int]) -
 def power_error(alpha: float, labels: int, dim: float, power: float, stored: int) -> float:
     r"""Error of a memory that stores the most frequent tokens with weights $p^\rho$.
 
-    Stated error: {error} of it.
+    ``stored`` is their number P. Stated error: {error} of it.
 
     Raises:
         ValueError: as in `cutoff_error`.
@@ -142,7 +145,7 @@ def power_error(alpha: float, labels: int, dim: float, power: float, stored: int
 def _error(
     alpha: float, labels: int, dim: float, stored: int, power: float, samples: float
 ) -> float:
-    """Error when ``tokens`` tokens are stored with weights p^power and the rest is guessed."""
+    """Error when ``stored`` tokens have weights p^power and the rest is guessed."""
     p = frequencies(stored, alpha)
     seen = -np.expm1(samples * np.log1p(-p))
     weight = (p / p[0]) ** power

@@ -221,7 +221,7 @@ def sign_rates(facts: Facts, part: Part, embeddings: str) -> tuple[float, float]
 
 @lru_cache(maxsize=256)
 def _spectral(facts: Facts, duration: float) -> Any:
-    """Integrate spectral flow up to ``end``: alpha, beta_S and beta_R as functions of time."""
+    """Integrate spectral flow up to ``duration``: alpha, beta_S and beta_R as functions of time."""
     s, r = facts.subjects, facts.relations
 
     def slope(_: float, state: Any) -> list[float]:
@@ -290,7 +290,7 @@ def learning_time(
 ) -> float:
     r"""Time at which the probability of a wrong subject, or relation, has fallen to a given error.
 
-    Gradient flow in closed form, to 1e-5 of the time,
+    Gradient flow in closed form, to 1e-5 of the time. Up to 0.3% for 2 subjects, and 2e-5 for 16,
     $$ T_S \simeq \frac{\kappa_S}2\left[\log\frac x{x_0} + \frac{\mathrm{Ei}(x)-
        \mathrm{Ei}(x_0)}{S-1}\right], \quad x=\log\frac{(S-1)(1-\delta)}\delta,\quad
        x_0=\frac{\alpha_0^2}{\sqrt R}; $$

@@ -11,7 +11,8 @@ items of the probability that a Gaussian own score exceeds N - 1 Gaussian compet
 - gradient step, W = G: item j competes with $p_j(v_j\cdot v_i)$, of variance $p_j^2/d$, and with
   the noise $|Wv_i|^2/d$, to which item i itself adds $p_i^2$;
 - spectral step, W the polar factor of G: all competitors have variance $1/d$, as W is orthogonal,
-  and the signal is $s(p) = \frac2\pi\int\frac{p\,m^2}{1+p^2m^2}dt$, where m(t) solves
+  the own score has the variance $V_i/d$, and the signal is
+  $s(p) = \frac2\pi\int\frac{p\,m^2}{1+p^2m^2}dt$, where m(t) solves
   $\sum_k\frac{p_k^2m^2}{1+p_k^2m^2} = d\,(1-tm)$;
 - Newton step: $s = p\tau/(1+p\tau)$ with $\sum_k\frac{p_k\tau}{1+p_k\tau} = d$, and competitors of
   variance $|h|^2/d$, where h holds the signals of all N items.

@@ -3,7 +3,7 @@ r"""A linear memory under softmax: how gradient descent, Muon and sign descent l
 K queries and K answers are orthonormal, the scores of item j are column j of W, which starts at 0.
 Its label is its own answer with probability $c = 1-\alpha+\alpha/K$, any other with $\alpha/K$; the
 loss is the cross-entropy, and the *excess* is the loss minus the labels' entropy. Items come in M
-groups of K/M items; group g has a probability $\propto g^{-\beta}$.
+groups of C = K/M items; group g has a probability $\propto g^{-\beta}$.
 
 By symmetry one number describes each item: the lead $q_j$ of its own score over every other score.
 With $s = e^q/(e^q+K-1)$ the negative gradient moves the lead at the rate $p_j(c-s)K/(K-1)$. So
@@ -25,8 +25,8 @@ frequencies by at most a share $t/K$.
 With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass it, turn
 around, and pass it again: from then on two values of q alternate, $\eta$ apart. As
 $E''(q) = s(1-s)\le1/4$, both have an excess of at most $\eta^2/8$; the exact excess depends on
-where the steps meet $q^*$. With exactly $\eta = \log K/T$, T steps lead to $\log K < q^*$: the
-excess stays at $E(\log K)$ for every T.
+where the steps meet $q^*$. With exactly $\eta = \log K/T$, T steps lead to $\log K$, which is below
+$q^*$ if $c>\alpha$: then the excess stays at $E(\log K)$ for every T.
 """
 
 import math

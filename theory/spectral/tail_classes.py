@@ -135,7 +135,7 @@ def muon_gap(items: int, imbalance: float, error: float) -> float:
     Half of the classes are r times as frequent as the others, with r the imbalance. After a step of
     gradient descent the gap is $(1-r)\eta$, of order 1 and not 1/K. The next order adds at most
     $0.3\,\eta/K$ of the gap, 2.6% in the regime `HALVES` with what is of order 1/K. Raises
-    ValueError for an error or an imbalance outside (0, 1].
+    ValueError for an error outside (0, 1) or an imbalance outside (0, 1].
     """
     if not (0 < error < 1 and 0 < imbalance <= 1):
         raise ValueError(f"error {error}, imbalance {imbalance}: give numbers from 0 to 1")
