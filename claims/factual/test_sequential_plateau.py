@@ -41,8 +41,8 @@ def initial_loss(cell: rc.Cell) -> float:
         "full": timed(shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 64, 4))),
     },
     rule=rc.MeanDifference(rc.Region(-0.01, 0.03), method=rc.Deterministic()),
-    why="the first stage leaves (1 - 1/K)/(2 lambda q t) of its loss, 0.01 to 0.02 at these sizes, "
-    "less what the second has begun to learn; nothing is drawn",
+    why="the first stage leaves a loss of (1 - 1/K)/(2 lambda q t), 0.01 to 0.02 nats at these "
+    "sizes, less what the second has begun to learn; nothing is drawn",
     controls=(
         rc.Control(
             "other-stage", "the other of log R, log D", lambda c: initial_loss(c) - PLATEAU(c)

@@ -90,7 +90,7 @@ rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
                 c["associations"], math.sqrt(c["dim"] * c["width"])
             ),
         ),
-        rc.at("ten-percent-rank", "10% less rank", width=lambda c: c["width"] / 1.1),
+        rc.at("ten-percent-rank", "1/1.1 of the rank", width=lambda c: c["width"] / 1.1),
     ),
     plot=rc.Plot("parity", y_label="share of associations recalled"),
 )

@@ -75,7 +75,7 @@ gradient_decay = measuring(late_error, flow_claim)(
     controls=(
         rc.times(1.0005),
         rc.Control("no-logarithm", "as 1/T from T = 10,000 on", no_logarithm),
-        rc.power("exponent", "as T to the power -1.001", time=-0.001),
+        rc.power("exponent", "falling faster by T^(-0.001)", time=-0.001),
     ),
     plot=rc.Plot(
         x="time",

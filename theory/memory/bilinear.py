@@ -40,7 +40,7 @@ _SOURCE = "arXiv 2607.10034, G5; constants derived"
 _LEADS = 60
 
 SIZES = Regime(
-    "d from 16 on, m from 64 to d^2/4, and below 0.9 N where the memory is whitened",
+    "d from 16 on, m from 64 to d^2/4, the memory whitened where m < 0.9 N",
     {
         "associations": log_range(96, 2048),
         "dim": log_range(16, 128),
@@ -52,7 +52,7 @@ SIZES = Regime(
         and (not cell["whitened"] or cell["width"] < 0.9 * cell["associations"])
     ),
 )
-"""Regime in which `accuracy` states its error."""
+"""Regime in which `accuracy` states its error: m < 0.9 N if whitened, and any N if plain."""
 WHITENED = Regime(
     "d from 32 to 128, whitened, N from 2 d to d^2/2",
     {

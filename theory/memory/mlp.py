@@ -58,7 +58,7 @@ RELU = Regime(
 """Regime in which `mlp_memory_accuracy` states its error for ReLU."""
 STORED = Regime(
     "as many outputs as pairs; m d >= 2500, and 4000 for ReLU, so that 64 are recalled or more; "
-    "ReLU from m = 2 d to d^2/1.53",
+    "ReLU up to m = d^2/1.53",
     {
         "dim": log_range(32, 512),
         "width": log_range(64, 16384),
@@ -71,7 +71,7 @@ STORED = Regime(
         and cell["width"] * cell["dim"] >= 4000
     ),
 )
-"""Regime in which `capacity` states its error."""
+"""Regime in which `capacity` states its error; ReLU from m = 2 d on."""
 _SCALE_NODES, _SCORE_NODES = 5, 120
 _WIDEST = 1e9
 

@@ -18,7 +18,8 @@ $$ P = E\,F_d\Big(\frac{(1+x)\sqrt d}{|y|}\Big)^{C-R}
    F_d\Big(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2(d-1)/(d+2)}}\Big)^{R-1} , $$
 
 $F_d$ the law of a coordinate of the sphere. To leading order half of the facts are right at
-$d = 2(R-1)\ln C$ and all of them at $8R\ln C$: C times as many facts cost a logarithm in dimension.
+$d = 2\ln C/\ln\frac R{R-1}$, about $(2R-1)\ln C$. For many relations all are right at $8R\ln C$: C
+times as many facts cost a logarithm in dimension.
 No bit is gained: the C embeddings have C d weights, and to leading order store as many bits per
 weight as the sum of outer products of `linear`.
 
@@ -29,7 +30,7 @@ weight as the sum of outer products of `linear`.
   subjects, so it has probability $P(R)^k$. Two corrections are of order 1/C: a path may return to a
   fact, and two wrong answers may lead back.
 - *Without one*, all $R^k$ compositions count as relations: the probability is $P(R^k)$, from
-  $2R^kd$ neurons. To leading order half of the queries are right at $d=2(R^k-1)\ln C$. Two
+  $2R^kd$ neurons. To leading order half of the queries are right near $d=(2R^k-1)\ln C$. Two
   compositions of random one-to-one maps agree on a subject with chance about 1/C, as two
   independent maps do.
 
@@ -115,7 +116,7 @@ def accuracy(attributes: float, relations: int, dim: float) -> float:
 
 
 @prediction(
-    latex=r"P(d_{99}) = 0.99,\quad d_{1/2}\sim2(R-1)\ln C",
+    latex=r"P(d_{99}) = 0.99,\quad d_{1/2}\sim\frac{2\ln C}{\ln\frac R{R-1}}",
     source=_SOURCE,
     error="5%",
     regime=FACTS.searched(without=("dim",)),
@@ -163,7 +164,8 @@ def hops_accuracy(attributes: int, relations: int, dim: float, hops: int, chain:
 
 
 @prediction(
-    latex=r"P_k(d_{1/2}) = \tfrac12,\quad d_{1/2}\sim2(R^k-1)\ln C\text{ without a chain}",
+    latex=r"P_k(d_{1/2}) = \tfrac12,\quad d_{1/2}\sim\frac{2\ln C}{\ln\frac{R^k}{R^k-1}}"
+    r"\text{ without a chain}",
     source=_HOPS_SOURCE,
     error="5%",
     regime=HOPS.searched(without=("dim",)),
