@@ -256,6 +256,6 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 )
 def bits_per_parameter(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory stores a fixed fraction of a bit per weight, which grows slowly with its size. Sums
-    of outer products store 0.18 with 64-bit weights, and 0.11 if only their signs are kept. Weights
+    of outer products store 0.18 with 32-bit weights, and 0.11 if only their signs are kept. Weights
     of k bits bound it by k; no theorem gives a bound for real weights."""
     return block.draw(measured.bits_per_weight, cell)
