@@ -204,7 +204,7 @@ attention_threshold = all_by_attention(
     "B.attention-threshold",
     "Attention alone stores every fact from the predicted dimension on, within 7%",
     """Attention without an MLP recalls all S R facts, from prompts with noise tokens and with an
-    exact softmax, from a dimension of about max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)) on.""",
+    exact softmax, from a dimension on that grows as the larger of R ln SRD and D ln R^2 D.""",
     predict=DIM,
     regime=theory.STORED.searched(
         "softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid, R and D "

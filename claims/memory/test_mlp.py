@@ -217,10 +217,11 @@ memory_asymptotic = all_right(
     of a linear memory; memories of a few hundred need less, by 13 to 27%.""",
     predict=rc.on(mlp.asymptotic_width),
     regime=rc.Regime(
-        "as many outputs as pairs, d from N/6 to N/4, from N/16 where d >= 64",
+        "as many outputs as pairs, d^3 >= 1.4 N^2 and d <= N/4, where by the theory of finite size "
+        "the width is 0.77 to 0.845 of the limit's",
         {"associations": rc.log_range(128, 1024), "dim": rc.log_range(16, 256)},
         holds=lambda c: (
-            4 * c["dim"] <= c["associations"] <= (6 if c["dim"] < 64 else 16) * c["dim"]
+            4 * c["dim"] <= c["associations"] and c["dim"] ** 3 >= 1.4 * c["associations"] ** 2
         ),
     ),
     size=lambda c: 3 * c["associations"] ** 2,

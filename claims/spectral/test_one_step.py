@@ -66,7 +66,7 @@ gradient_step = by_gradient(
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more items"),
         rc.times(0.8, "fifth-fewer", "a fifth fewer items"),
-        rc.power("in-proportion", "growing in proportion to d", dim=1.0),
+        rc.power("in-proportion", "d times as many items", dim=1.0),
         rc.Control(
             "limit",
             "the limit C_a d^(1/(2a))",
@@ -95,7 +95,7 @@ spectral_step = by_spectral(
     controls=(
         rc.times(1.1, "tenth-more", "a tenth more items"),
         rc.times(0.9, "tenth-fewer", "a tenth fewer items"),
-        rc.power("steeper", "growing faster by d^0.15", dim=0.15),
+        rc.power("steeper", "d^0.15 times as many items", dim=0.15),
         rc.Control("fewer-rivals", "only a quarter of the items compete", fewer_rivals),
         GRADIENT,
     ),
