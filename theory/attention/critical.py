@@ -34,8 +34,8 @@ of the label counts; $\sigma^2$ is the relative variance of the product, about $
 
 With few samples, $N\lesssim d$, noise from single samples counts too. B grows by the factor
 $1 + d/N$, C and the part of E with $\tau$ by $1 + (1 - 2/L)d/N$, C by another $gd/N$, and the
-memory of a token, read by its own context, adds $2t_2N_C^2d^2/(rL^3N)$. The trigger in the values
-adds $M = \tau V(1+L/d)$ to N in the signal. So $N_c$ is the positive root of
+memory of a token, read by its own context, adds $2t_2N_C^2d^2/(rL^2(L-1)N)$. The trigger in the
+values adds $M = \tau V(1+L/d)$ to N in the signal. So $N_c$ is the positive root of
 
 $$ N(N+M)^2 = \kappa^2(f_DN_DN^2 + SN + F), $$
 $$ F = d\Big[f_BN_B^2+\Big(1-\frac2L\Big)
@@ -99,7 +99,8 @@ def critical_snr(
 
     $G$ is `localisation.given_snr`. Of all differences between replicates, only the trigger's own
     noise $\sqrt n\,\xi$ is kept. ``dim`` and ``vocab_size`` may be infinite. $s^*$ is 0 if the
-    probability is reached without any signal, and infinite if no ratio up to $\sqrt d$ reaches it.
+    probability is reached without any signal, and infinite if no ratio up to $\min(16, \sqrt d)$
+    reaches it.
 
     Raises ValueError: ``probability`` is not inside (0, 1).
 
@@ -143,7 +144,7 @@ def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 
 def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> float:
     r"""$N_A$, $N_B$, $N_C$, $N_D$ or $N_E$: samples that one noise term alone needs at $\kappa=1$.
 
-    Raises ValueError: there is no such term, or it does not fall with N.
+    Raises ValueError: ``name`` is none of these five.
 
     >>> power_law("C", vocab_size=4096, length=8, dim=16)
     512.0

@@ -18,10 +18,11 @@ mean noise $E\sigma^2$:
 
 - $q$: Gaussian with variance $v_q$ (`noise_terms.trigger_coefficient_variance`);
 - $\nu = z_{trig}^\top w_{noise}$, the trigger's own noise: $f_d$-distributed with variance
-  $b\,\zeta$;
+  $b\,(1 - T)\,\zeta$ (`_trigger_share` is $b$);
 - $\zeta = |w_{noise}|_S^2$ over its mean: lognormal with mean 1 and variance `_spread`.
 
-The mean of $\sigma^2$ given these is $T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,\zeta$.
+With $T$ the share of noise term T, the mean of $\sigma^2$ given these is
+$T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,\zeta$.
 
 With the trigger in the values, most of the signal is proportional to one random number, the mean
 agreement of two labels of the batch (`Agreement`). It is skewed and moves the noise as well. Then

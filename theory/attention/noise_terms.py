@@ -7,15 +7,15 @@ moments of $V$ centred embeddings (`theory.laws.spectra`), and
 $$ W = t_2(1 + h) + 3h + h^2, \qquad W' = t_2 + 2h + h^2 . $$
 
 $W/(NV^3)$ is the variance over tokens of $p_a (Gp)_a$. Here $p_a$ is the share of the samples whose
-informative token is $a$, and $G$ the output Gram matrix. Shares fluctuate by $1/(NV)$: once as
-$(Gp)_a/V$ and once more through $p_a$ itself.
+informative token is $a$, and $G$ the output Gram matrix. Shares have a variance of $1/(NV)$, which
+enters once as $(Gp)_a/V$ and once more through $p_a$ itself.
 
 noise.md derives every term, with the size of the neglected parts. Means are over data and
-embeddings (exact moments). Formulas are shown for unit-sphere embeddings. Squared lengths of
-Gaussian embeddings have a variance of $2/d$, and every term takes the moments of `lengths`
+embeddings (moments at finite size). Formulas are shown for unit-sphere embeddings. Squared lengths
+of Gaussian embeddings have a variance of $2/d$, and every term takes the moments of `lengths`
 (noise.md, Gaussian embeddings); with the trigger in the values, H does not.
 
-Each term states the same error, in the same regime, as `noise.variance`.
+Each term states the same error as `noise.variance`, but for L >= 8 and V >= 2 d.
 """
 
 from typing import NamedTuple
@@ -77,7 +77,7 @@ def count_noise(problem: Problem) -> float:
 
 
 def label_agreement(problem: Problem) -> float:
-    """Mean square, over data, of V times the agreement of a label with the batch."""
+    """Mean square, over data, of the agreement of a label with the batch, times N V."""
     _, _, _, _, t2, _, _ = _notation(problem)
     return t2 + lengths(problem).power[0] / problem.load
 
@@ -211,7 +211,7 @@ def stored_context(problem: Problem) -> float:
     title="gradient noise",
     latex=r"\frac{L^2}{N^2V}\left(1-\frac1V\right)^2\left[t_2\left(t_2^2-\frac{t_4}{V}\right)"
     r"\left(1+\frac1{L\ell}-\frac1{L^2}\right)+\ell(\ell+\frac{2}{L})t_2^2\right]"
-    r"+\frac{L^2(1-2/L)^2}{\ell N^3}\left[t_2(t_2+1)-\frac{t_4}{V}\right]"
+    r"+\left(1-\frac1V\right)\frac{L^2(1-2/L)^2}{\ell N^3}\left[t_2(t_2+1)-\frac{t_4}{V}\right]"
     r"+\frac{t_2(1+h+V/d^2)}{N^2(L-1)}",
     exponents={"length": 2, "vocab_size": 2, "samples": -2, "dim": -3},
     covariance_power=1,
@@ -281,8 +281,8 @@ def own_memory(problem: Problem) -> float:
     r"""H: a token's own memory scores it, in proportion to how often it was informative.
 
     With the trigger in the values the trigger's memory also adds to the token's score. The 4 and
-    the 2 become $9+t_2-1$ and $13+t_2+h$, the bracket of the second term
-    $(3+6h+h^2)t_3-\frac32t_2$, and
+    the 2, without the factors $1-3/V$ and $1-1/N$ before them, become $9(1-3/V)+t_2-1$ and
+    $13+t_2+h$. The bracket of the second term becomes $(3+6h+h^2)t_3-\frac32t_2$, and
 
     $$ t_2\Big[\frac{L^2W}{dNV^2}+\frac{t_2+h}{N^2(L-1)}+\frac{(L-1)(W-h)}{dNV}
        +\frac{4+6h+h^2+(t_2-1)(2+h)}{dNV}\Big] $$
@@ -370,7 +370,7 @@ def population_floor(problem: Problem) -> float:
     regime=any_length(REGIME),
 )
 def count_covariance(problem: Problem) -> float:
-    """Twice the covariance of D and H, which share the label counts; limit 4 L V/(N d^3)."""
+    """Twice the covariance of D and H, which share the label counts; limit 4 L/(N d^2)."""
     V, L, N, _, t2, t3, t4 = _notation(problem)
     h, load, (k2, _, _), walk = V / N, N / V, lengths(problem).power, lengths(problem).walk
     own = k2 * ((2 * load + 5 + h) * walk - (1 + h) * t3)

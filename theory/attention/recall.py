@@ -264,7 +264,7 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
     fluctuates ($x$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and
     contains the token's own score. A competitor has its own count $n'$. $F_D$ replaces $\Phi$;
     it is the law of $\sqrt D$ times a coordinate of a uniform unit vector. The competitors' scores
-    have covariance $B^2G^2$, $G = UU^\top$, whose rows correlate as $D$ random directions do,
+    have covariance $B^2G^2$, $G = U^\top U$, whose rows correlate as $D$ random directions do,
 
     $$ D = V\Big/\Big(\frac{t_4}{(1+V/d)^2} - 1\Big), \qquad t_4 = \tfrac1V\mathrm{tr}\,G^4 , $$
 
@@ -309,12 +309,12 @@ def half_dim(problem: Problem) -> float:
     The median signal equals the median $\beta_V\sigma_B$ of the largest of $V-1$ competitors,
     $\Phi(\beta_0)^{V-1} = 1/2$. The median of a skewed count is below its mean, by the fraction
     $\delta = \frac{c^3}{6\lambda(c^2+\lambda/\beta_0^2)}$ of the signal ($c = 1 + \tau$), which
-    enters as $\beta_V = \beta_0/(1-\delta)$; without it the formula is 12% low at $\lambda = 2$.
+    enters as $\beta_V = \beta_0/(1-\delta)$; without it the formula is 8% low at $\lambda = 2$.
     With $\tau = 0$ and $\lambda\to\infty$ it is $\beta_V^2+\sqrt{\beta_V^4+\beta_V^2V}$. The
     problem's own ``dim`` plays no part.
 
-    Finite size: competitors' scores are correlated, which lowers the true value by about
-    $\beta_V^2/d$, 2% at V = 1024. Stated error: {error}. With the trigger in
+    Finite size: competitors' scores are correlated, which lowers the true value at large load by
+    5% at V = 256 and 2% at V = 1024. Stated error: {error}. With the trigger in
     the values the formula holds where the threshold is below V (2% at V = 256, load 64), and is 30%
     low above it.
     """

@@ -4,10 +4,11 @@ After the first two gradient steps the score of a key $\kappa$ is $\kappa^\top w
 $\gamma\eta$), with
 
 $$ w = \frac{1}{N^2}\sum_{i,i'} g_{ii'}\,\Sigma_i\,\bar h_{i'},\qquad
-   g_{ii'} = \delta_i^\top UU^\top\delta_{i'},\quad \delta_i = e_{k_i} - \mathbf 1/V . $$
+   g_{ii'} = \delta_i^\top U^\top U\delta_{i'},\quad \delta_i = e_{k_i} - \mathbf 1/V . $$
 
-$\bar h_i$ is the mean value of sequence $i$ and $\Sigma_i$ its key-value covariance. The trigger
-score is $\theta_{trig} = z_{trig}^\top w$. Its mean over data and unit-sphere embeddings is exact.
+The columns of $U$ are the output embeddings, and $k_i$ is the label of sequence $i$. $\bar h_i$ is
+its mean value, and $\Sigma_i$ its key-value covariance. The trigger score is
+$\theta_{trig} = z_{trig}^\top w$. Its mean over data and unit-sphere embeddings is exact.
 """
 
 from recall_claims import prediction

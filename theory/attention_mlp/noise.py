@@ -73,7 +73,7 @@ class Coefficients:
             trigger in the values sees $\psi+\chi x/L+\psi_2(x^2-1)$.
         power: $E\phi^2$, or its excess over a pair if centred.
         slope_power: $E\phi'^2$.
-        mean_slope_power: the same, through the mean covariance.
+        mean_slope_power: the same, through the mean covariance; less $b_1^2$ if centred.
         mixed: $E\phi^2\phi'^2$, with $\phi - b_0$ if centred.
     """
 

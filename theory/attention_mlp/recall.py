@@ -213,12 +213,11 @@ def _trigger_terms(activation: str) -> tuple[float, float, float]:
 def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float:
     r"""Recall accuracy through the layer, averaged over tokens, data, embeddings and weights.
 
-    The formula is `recall_accuracy` of the model without the layer, with the kernel above. A finite
-    layer also gives each token its own power $z = f_v^\top f_v/q$, which is gamma-distributed with
-    mean 1 and variance $\mathrm{Var}(\phi^2)/(mq^2)$. The power scales the token's signal and
-    sampling noise alike.
-    ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
-    $\frac n\lambda(q - \kappa_0)$.
+    The claims call this formula F2. It is `recall_accuracy` of the model without the layer, with
+    the kernel above. A finite layer also gives each token its own power $z = f_v^\top f_v/q$, which
+    is gamma-distributed with mean 1 and variance $\mathrm{Var}(\phi^2)/(mq^2)$. The power scales
+    the token's signal and sampling noise alike. ``centred`` residuals remove $\kappa_0$ everywhere
+    but in the signal, $\frac n\lambda(q - \kappa_0)$.
 
     Stated error for V >= 128 and m >= 32: {error} (0.037 too low at V = 165, d = 24, m = 180). With
     He3, whose moments are dominated by rare neurons, it is low by up to 0.1 until m is several
@@ -335,9 +334,9 @@ def critical_samples(problem: MlpProblem) -> float:
     $N d \ge 2V^2\log V\,\kappa_0^2/(q-\kappa_0)^2$; with ``centred`` residuals it does not. The
     problem's own ``samples`` do not matter.
 
-    Stated error: {error} for V up to half the capacity and N of at least 6 V, always too small:
-    half of `mlp_recall_accuracy` is reached at 1.28 to 1.40 times as many samples, since
-    interference and counts vary.
+    Stated error: {error} for V up to half the capacity and N of at least 6 V, always too small.
+    Half of `mlp_recall_accuracy` is reached at 1.07 to 1.6 times as many samples, since
+    interference and counts vary. With fewer than 2 d/3 neurons it may be 1.9 times as many.
     """
     values = kernel(problem.activation, problem.dim, trigger_in_values=problem.trigger_in_values)
     offset = 0.0 if problem.centred else values.other
@@ -348,7 +347,7 @@ def critical_samples(problem: MlpProblem) -> float:
 
 
 @prediction(
-    latex=r"m_{rec} = \frac{(1+1/\lambda)\,q\tau_\phi^2}{\frac{d}{V+d}(q-\kappa_0)^2"
+    latex=r"m_{rec} = \frac{(1+1/\lambda)\,(q\tau_\phi^2-K_d)}{\frac{d}{V+d}(q-\kappa_0)^2"
     r"\left(\frac{1}{\beta_V^2}-\frac1d\right)-(1+1/\lambda)K_d-\kappa_0^2/\lambda}",
     source="paper A, arXiv 2603.15923, A10 (required m d); formula derived",
     error="35%",

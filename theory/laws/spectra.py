@@ -41,8 +41,9 @@ def centred_moments(vectors: Vectors, count: float, dim: float) -> tuple[float, 
     r"""$t_2, t_3, t_4$ at finite size, of the Gram matrix without its mean direction.
 
     $t_k = E\,\mathrm{tr}(PKP)^k/n$ for $n$ = ``count`` - 1, where $P$ projects out the mean of the
-    ``count`` vectors. On the sphere these are counts of closed walks, for Gaussian vectors moments
-    of a Wishart matrix, and for orthonormal vectors 1.
+    ``count`` vectors. For Gaussian vectors these are moments of a Wishart matrix, for orthonormal
+    vectors 1: both exact. On the sphere they are counts of closed walks on n vectors, which are too
+    small by a relative $O(1/n^2)$: $t_2$ by $2/(d\,(n+1))$.
 
     >>> round(centred_moments("sphere", 65, 21)[0], 9)
     4.0

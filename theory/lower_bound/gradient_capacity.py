@@ -33,7 +33,7 @@ def half_samples(problem: Problem) -> float:
     It is `half_dim`, solved for $N \ll LV$, where noise from the other tokens dominates
     interference. The problem's own ``samples`` plays no part.
 
-    Finite size: linear MMSE needs 0.86 to 0.93 times as many for V from 192 to 512, d/V of 0.4 and
+    Finite size: linear MMSE needs 0.85 to 0.94 times as many for V from 192 to 512, d/V of 0.4 and
     L >= V/5 (`linear_mmse.critical_samples`).
     """
     size = problem.vocab_size

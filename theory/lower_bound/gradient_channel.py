@@ -1,6 +1,6 @@
 r"""Information that the value gradient at initialisation holds about the map from tokens to labels.
 
-The gradient is $G = U^\top M Z$, $M = \frac1N\sum_i(e_{k_i} - \mathbf 1/V)\bar x_i^\top$, with
+The gradient is $G = UMZ^\top$, $M = \frac1N\sum_i(e_{k_i} - \mathbf 1/V)\bar x_i^\top$, with
 $\bar x_i$ the token frequencies of sequence $i$. Given the label counts $n_k$, $M$ is
 
 $$ \frac{1}{NL}\,\mathrm{diag}(n)\Big(P_\pi - \frac JV\Big) + \text{fluctuations of variance }

@@ -77,10 +77,10 @@ def meetings(problem: Problem, law: Counts, nodes: int) -> Meetings:
 def linear_mmse_accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the linear MMSE estimate on the gradient of a training batch.
 
-    A token meets a label of relative count $s$ by chance $\mu s$ times, $\mu = NL/V^2$. Where $\mu$
-    is of order 1 the skewness of this number matters. A rival's score contains its own entry of M,
-    and so this number. Rivals with high counts $s$ fluctuate most. With more than V/2 dimensions
-    the right label's score has little other noise, and is then skewed as well.
+    A token meets a label of relative count $s$ by chance $\mu s$ times, $\mu = N(L-1)/V^2$. Where
+    $\mu$ is of order 1 the skewness of this number matters. A rival's score contains its own entry
+    of M, and so this number. Rivals with high counts $s$ fluctuate most. With more than V/2
+    dimensions the right label's score has little other noise, and is then skewed as well.
 
     Raises ValueError: the dimension is not between 3 and V - 2.
     """

@@ -25,7 +25,7 @@ _BIAS_NODES = 9
 
 @prediction(
     latex=r"\mathrm{Acc} = E_{s,c}\int\varphi(t)\,F\left(\frac{s+\sigma_At}{\sigma_B}\right)^{V-1}"
-    r"dt,\quad \sigma_B^2 \simeq \left(1+\frac1\lambda\right)\left(\frac{V-2}{d^2}+\frac1d\right)"
+    r"dt,\quad \sigma_B^2 \simeq \left(1+\frac1\lambda\right)\left(\frac{V-1}{d^2}+\frac1d\right)"
     r"+\frac{s^2}{d}+\frac{L-1}{N}\left[\left(1+\frac{V-1}{d}\right)^2"
     r"+\frac{L-1}{V}\,c^2\left(1+\frac{V-1}{d}\right)\right]",
     source=_SOURCE,
@@ -43,7 +43,7 @@ def matched_filter_accuracy(problem: Problem) -> float:
     overlap = (size - 1) / dim
     noise = (problem.length - 1) / problem.samples * (1 + overlap)
     interference = law.square * overlap / dim
-    # As in recall: covariance G^2 of the rivals' scores, G = UU^T.
+    # As in recall: covariance G^2 of the rivals' scores, G = U^T U.
     rank = spectra.effective_rank(size, dim)
 
     def given(read: float) -> float:
