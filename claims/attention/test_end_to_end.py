@@ -64,6 +64,6 @@ accuracy_product = accuracy_claim(
         "full": STANDARD,
     },
     rule=rc.ProportionDifference,
-    why="""As for the accuracy itself, and 0.03 for the coupling of the two factors
+    why="""The stated error of the full formula, 0.04, and 0.03 for the coupling of the two factors
         through the tokens that training misses.""",
 )

@@ -101,7 +101,7 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     predict=in_score_units(noise.variance),
     latex=SUM,
     regime=noise_declaration.any_length(noise.MANY_TOKENS).searched(
-        "V >= 4 d; on the grid, A, B, C or T is the largest term, or several share the variance",
+        "V >= 4 d; on the grid, A or T is the largest term, or several share the variance",
         holds=lambda cell: cell["vocab_size"] >= 4 * cell["dim"],
     ),
     cells={"smoke": MIXED[:4], "standard": MIXED},
@@ -116,7 +116,7 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
 )
 def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The variance of the token scores over tokens is the sum of nine named noise terms, and of
-    one covariance."""
+    one covariance; of three with the trigger in the values."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(dim=1)
 
 

@@ -45,8 +45,8 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     cells={"standard": CURVES},
     replicates={"standard": (16, 1024), "full": (64, 4096)},
     rule=rc.MeanDifference(rc.Region(-0.08, 0.08), method=rc.Betting(0, 1)),
-    why="The formulas' own errors are 0.04 (localisation at V = 128) and 0.03 (recall); their "
-    "product leaves out what wrong attention in training stores.",
+    why="The errors of the formulas are 0.04 (localisation at V = 128, as stated without a layer) "
+    "and 0.03 (recall); their product leaves out what wrong attention in training stores.",
     controls=(
         rc.at("no-effect", "centring changes nothing", centred=False),
         rc.at("no-need", "plain residuals do as well as centred ones", centred=True),
@@ -80,10 +80,11 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     "A.centring-critical-samples",
     "Centred residuals need two to four times fewer samples to localise long sequences",
     latex=r"\frac{N_c}{V}\approx\kappa\frac{L}{d^{3/2}}\sqrt{1+a\frac{L^2}V+\frac dm(\cdot)},"
-    r"\qquad a\approx0\ \text{instead of}\ \chi^2/b_1^4\ge1",
+    r"\qquad a\approx0\ \text{instead of}\ \chi^2/b_1^4\ (0.9\text{: tanh},\ 4\text{: ReLU})",
     predict=centred_critical,
     regime=noise.LAYER.searched(
-        "L > sqrt(V), where plain residuals are limited by the mean bias A; V >= 4 d, m >= 4 d",
+        "L > sqrt(V), where plain residuals are limited by the mean bias A; V >= 4 d, m >= 4 d, "
+        "8 L >= d^(3/2)",
         holds=lambda c: (
             4 * c["dim"] <= min(c["vocab_size"], c["width"])
             and c["length"] ** 2 > c["vocab_size"]
@@ -100,8 +101,9 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     cells=tiers(around_critical, smoke=("tanh",), standard=("tanh", "relu")),
     replicates={"smoke": (64, 4096), "standard": (64, 8192), "full": (256, 32768)},
     rule=rc.CriticalLocation(rc.Region(0.85, 1.16)),
-    why="The localisation formula states an error of 0.04 at V = 128, over its slope in log N, "
-    "0.47, 9% in N; at N of the order of V the noise terms are good to 10%, 5% in N.",
+    why="The localisation formula without a layer states an error of 0.04 at V = 128, over its "
+    "slope in log N, 0.47, 9% in N; at N of the order of V the noise terms are good to 10%, 5% in "
+    "N.",
     controls=(
         rc.Control("plain", "the critical number of samples of plain residuals", critical_samples),
         rc.times(1.45),

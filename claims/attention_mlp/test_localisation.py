@@ -86,7 +86,7 @@ SIGNAL = rc.grid(
 def mlp_signal(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention learns the trigger through a random layer, with strength b_1^2. Here b_1 is the
     activation's mean slope at inputs as small as a sequence's mean value. Where the trigger is in
-    the values, an excess chi V/N comes on top."""
+    the values, an excess chi (V/N)(1 + L/d) comes on top."""
     return mlp.token_scores(*block.draw(mlp.draw, cell)).trigger
 
 
@@ -207,7 +207,7 @@ mlp_finite_width = noise_claim(
 LARGEST_TERM = (
     rc.Cell(activation="relu", length=16, dim=32, width=64, vocab_size=256, samples=1),  # M0
     rc.Cell(activation="tanh", length=32, dim=32, width=64, vocab_size=256, samples=1),  # A
-    rc.Cell(activation="he3", length=16, dim=32, width=32, vocab_size=256, samples=1),  # MC
+    rc.Cell(activation="he3", length=16, dim=32, width=32, vocab_size=256, samples=1),  # C and MC
 )
 RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
 
@@ -217,7 +217,7 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
     "The Attention-MLP needs the predicted number of samples to localise, within 15%",
     predict=critical_samples,
     regime=predicted.CRITICAL.searched(
-        "on the grid, M0 (ReLU), A (tanh) or MC (He3) is the largest term",
+        "on the grid, M0 (ReLU) or A (tanh) is the largest term, or C and MC are (He3)",
         activation=("relu", "gelu", "tanh", "he3"),
     ),
     cells={"standard": lambda: rc.ladder(LARGEST_TERM, "samples", critical_samples, RUNGS)},

@@ -124,9 +124,9 @@ def raised(cell: rc.Cell) -> rc.Cell:
     cells={"standard": TRADE},
     replicates={"standard": (16, 2048), "full": (64, 8192)},
     rule=rc.MeanDifference(rc.Region(-0.12, 0.12), method=rc.Betting(-1, 1)),
-    why="A gain is the difference of two accuracies, each with the localisation formula's error of "
-    "0.04 at V = 128. For He3 the recall formula is low by up to 0.1; in the difference this "
-    "cancels, except for the change in localisation.",
+    why="A gain is the difference of two accuracies, each with an error of localisation of 0.04, "
+    "as stated without a layer at V = 128. For He3 the recall formula is low by up to 0.1; in the "
+    "difference this cancels, except for the change in localisation.",
     controls=(
         rc.at("length-plays-no-part", "long sequences gain what short ones do", length=8),
         rc.at(

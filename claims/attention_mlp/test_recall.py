@@ -38,7 +38,7 @@ class RecallProblem(MlpProblem):
 
 
 def coverage(problem: MlpProblem) -> float:
-    """Number of samples that show every token about once, V log V."""
+    """Number of samples that leave about one token unseen, V log V."""
     return problem.vocab_size * math.log(problem.vocab_size)
 
 

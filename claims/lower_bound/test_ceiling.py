@@ -66,7 +66,7 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)},\quad "
     r"I_B=\frac{d^2}{2}\log\left(1+\frac{N+V}{(L-1)(V-1)}\right)",
     regime="Gradients of actual training batches, whose noise is close to the Gaussian one that "
-    "the ceiling assumes. d runs through the ceiling's rise from 0.3 to 1; beyond, any "
+    "the ceiling assumes. d runs through the ceiling's rise from 0.38 to 0.98; beyond, any "
     "accuracy is below it.",
     cells={
         "smoke": rc.grid(**PANEL_SIZES, dim=36, estimator=("linear MMSE", "cancellation")),

@@ -59,7 +59,11 @@ reading_claim = partial(
         rc.at(
             "no-noise", "the uninformative tokens add no noise: the terms in L/N dropped", length=2
         ),
-        rc.at("no-interference", "d acts through the noise alone", dim=lambda c: 2 * c["dim"]),
+        rc.at(
+            "no-interference",
+            "twice as many dimensions, so a quarter of the interference",
+            dim=lambda c: 2 * c["dim"],
+        ),
         MORE_DIM,
     ),
 )

@@ -48,9 +48,9 @@ LENGTHS = rc.Regime(
     plot=rc.Plot(x="length", y_label="share of variance", log="xy"),
 )
 def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """One token explains at most 1/L of the variance of any feature of its sequence, so a layer of
-    width m carries at most m/d times as much as all of them. With d directions the bound is
-    attained."""
+    """One token explains at most 1/L of the variance of any feature of its sequence. So a layer of
+    width m carries at most m/d times the information that the model without a layer carries. In d
+    directions the bound of 1/L is attained."""
     return block.draw(feature_spectrum.shares, cell).leading
 
 
