@@ -58,7 +58,7 @@ def power_law(cell: rc.Cell) -> float:
 
 
 def contexts(problem: Problem) -> float:
-    """Largest term of the trigger's noise."""
+    """Part of the trigger's noise that contexts cause, to leading order at large N."""
     return problem.length * (1 + problem.ratio) ** 2 / (problem.samples * problem.vocab_size)
 
 
@@ -139,7 +139,7 @@ def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     controls=(
         rc.times(1.3),
         rc.Control(
-            "contexts-only", "the largest term alone, L t_2^2/(N V)", in_score_units(contexts)
+            "contexts-only", "contexts alone, at large N: L t_2^2/(N V)", in_score_units(contexts)
         ),
     ),
 )

@@ -293,7 +293,7 @@ all_tokens = whole(
     replicates=(64, 4096),
     rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="dim"),
     why="""The theory overrates the few remaining failures by a stated 10% to 20%; as failures fall
-        with the 13th power of d, that is 1% to 1.5% in d.""",
+        with the 12th to 15th power of d at V = 128 and 256, that is 0.7% to 1.7% in d.""",
     controls=(
         rc.Control(
             "half-threshold",

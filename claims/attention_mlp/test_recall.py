@@ -159,7 +159,7 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     replicates={"smoke": (16, 512), "standard": (16, 1024), "full": (64, 4096)},
     rule=partial(rc.CriticalLocation, scan="vocab_size", rising=False),
     why="""The closed form replaces all competitors by the median one: at these points formula F2,
-        solved for one half, gives 0.96 to 1.02 times the closed form's V. F2's own error, 0.03
+        solved for one half, gives 0.94 to 1.02 times the closed form's V. F2's own error, 0.03
         in accuracy, is 5 to 8% in V.""",
     controls=(
         rc.Control(
