@@ -92,9 +92,12 @@ CAPACITY = Regime(
 )
 """Regime in which `capacity` states its error."""
 SAMPLES = SIZES.searched(
-    "m >= 32, d >= 24, V up to half the capacity, N_c of at least 6 V, all by the rounded law",
+    "m >= 32 and at least 2 d/3, d >= 24, V up to half the capacity, N_c of at least 6 V, all by "
+    "the rounded law",
     holds=lambda cell: (
-        _doubled(cell) <= _harmonic(cell) and 6 <= _load(cell) <= 2**16 / cell["vocab_size"]
+        3 * cell["width"] >= 2 * cell["dim"]
+        and _doubled(cell) <= _harmonic(cell)
+        and 6 <= _load(cell) <= 2**16 / cell["vocab_size"]
     ),
     dim=log_range(24, 256),
     width=log_range(32, 4096),
