@@ -33,7 +33,7 @@ exploratory = relaxing(
     cells={"standard": GRID},
     replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.12, 0.12)),
-    why="Twice the stated error of the theory itself, 0.06: within it, a reader of "
+    why="Three times the largest error that the theory states, 0.04: within it, a reader of "
     "the curve would not notice the relaxation.",
     plot=rc.Plot(x="samples", y_label="localisation probability"),
 )

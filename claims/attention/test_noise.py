@@ -173,7 +173,7 @@ def scaling_claim(
         f"Noise term {symbol}, {term.title}, has the predicted exponents in V, N, L and d",
         statement,
         predict=in_score_units(lambda problem: noise.TERMS[symbol].scaling(problem)),
-        latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\to\; s_0^2\,{law}",
+        latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\propto\; s_0^2\,{law}",
         regime=noise.MANY_TOKENS.searched(
             f"isolated by the exact split; N >= V, V >= d/2; the pure power law holds for "
             f"{term.regime}, and the region is centred on it as bent by the term's own finite-size "

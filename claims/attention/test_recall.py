@@ -181,7 +181,7 @@ threshold = half(
     },
     rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="dim"),
     why=f"""An accuracy that is off by 0.015, the theory's stated error, moves the
-        threshold by 2% at loads above 2, and by 3% at load 2. {MEDIAN}""",
+        threshold by 2% at load 16, and by up to 3.8% at load 2. {MEDIAN}""",
     controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, rc.times(1.1)),
     plot=COLLAPSE,
 )

@@ -99,7 +99,7 @@ BIAS = rc.grid(
     dim=32,
 )
 BIASED = noise.SPARSE.searched(
-    "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid, M0 is 60 to 90% of the variance",
+    "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid, M0 is a fifth to nine tenths of the variance",
     holds=lambda cell: (
         cell["dim"] >= 32 and cell["length"] >= 16 and cell["samples"] >= cell["vocab_size"]
     ),
@@ -147,8 +147,10 @@ mlp_bias_exponents = noise_claim(
     why="The exponents are those of the predicted total on this grid, where other terms "
     "flatten them; an error of 15% in one of the terms moves them by 0.05.",
     controls=(
-        rc.Control("no-M0", "the exponents without M0", lambda c: score_variance(c, "M0", "MB")),
-        rc.power("width-exponent", "a bias that falls like m^{-0.6}", width=0.4),
+        rc.Control(
+            "no-M0", "the exponents without M0 and MB", lambda c: score_variance(c, "M0", "MB")
+        ),
+        rc.power("width-exponent", "a power of m that is higher by 0.4", width=0.4),
     ),
     plot=rc.Plot(
         x="width", group=("length", "samples"), y_label="variance of token scores", log="xy"

@@ -60,8 +60,8 @@ mlp_recall_accuracy = random_counts(
     activation.""",
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
-        "activations with a slope, and He2 at V = 256 and d = 48; the grid has N/V of 2 and 32, "
-        "widths on both sides of each crossover, and few neurons (skewed noise) at d = 2 V",
+        "activations with a slope, and He2 at V = 256 and d = 48; the grid has N/V of 2, 16 and "
+        "32, widths on both sides of each crossover, and few neurons (skewed noise) at d = 2 V",
         holds=lambda cell: (
             cell["activation"] != "he2" or (cell["vocab_size"] == 256 and cell["dim"] == 48)
         ),
