@@ -99,7 +99,7 @@ BIAS = rc.grid(
     dim=32,
 )
 BIASED = noise.SPARSE.searched(
-    "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid, M0 is a fifth to nine tenths of the variance",
+    "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid, M0 is 20% to 88% of the variance",
     holds=lambda cell: (
         cell["dim"] >= 32 and cell["length"] >= 16 and cell["samples"] >= cell["vocab_size"]
     ),
