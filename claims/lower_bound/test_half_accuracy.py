@@ -113,12 +113,12 @@ multiplicative = by_linear_mmse(
     predict=PRODUCT,
     regime=linear_mmse.THRESHOLD.searched(
         "linear MMSE, N_c << LV, so that noise and not interference limits; V from 192 to 384; "
-        "L >= V/5, and 8.9 V or more by the law, so that N_c is large against V; d/V from 0.4 to "
-        "0.6",
+        "L >= V/5 and 2 L V log V >= 8.9 d^2, so that N_c is large against V; d/V from 0.4 to 0.6",
         holds=lambda cell: (
             5 * cell["length"] >= cell["vocab_size"]
             and 0.4 <= cell["dim"] / cell["vocab_size"] <= 0.6
-            and PRODUCT(cell) >= 8.9 * cell["vocab_size"]
+            and 2 * cell["length"] * cell["vocab_size"] * math.log(cell["vocab_size"])
+            >= 8.9 * cell["dim"] ** 2
         ),
         vocab_size=range(192, 385, 32),
         length=range(40, 161, 8),
