@@ -5,6 +5,7 @@ shows this.
 import fnmatch
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,7 @@ from theory.lower_bound import linear_mmse, matched_filter
 from theory.memory import bilinear, decoder, linear, mlp, superposition
 from theory.spectral import one_step
 
+ROOT = Path(__file__).parents[2]
 LADDERS = {
     name: claim.rule
     for name, claim in imported().items()
@@ -96,6 +98,10 @@ REGIMES = [(law, name) for law, name in PAIRS if imported()[name].regime is not 
 def test_every_ladder_says_what_its_monotony_rests_on() -> None:
     by_formula = [name for _, name in PAIRS]
     assert sorted(by_formula + named(NESTED) + named(EVIDENCE_ALONE)) == sorted(LADDERS)
+    page = " ".join((ROOT / ".github/docs/verdicts.md").read_text(encoding="utf-8").split())
+    assert len(named(NESTED)) == 5
+    assert f"for five claims this is proven, and for {len(PAIRS)} a formula shows it" in page
+    assert f"for the other {len(named(EVIDENCE_ALONE))} we only check the data" in page
 
 
 def assert_monotone(law: Callable[[rc.Cell], float], name: str, ladder: list[rc.Cell]) -> None:
