@@ -29,6 +29,7 @@ SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.i
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
 LEDGER = Path(".recall-claims/ledger.sqlite")
 CERTIFICATES = Path("reports/certificates.json")
+BASELINE = Path("reports/baseline.json")
 EPILOG = (
     "Exit status 0: done. Exit status 1: a claim errs more often than its alpha says, or a check "
     "found something. Exit status 2: wrong usage, a name that is taken, a place that cannot be "
@@ -64,7 +65,9 @@ def _predict(options: argparse.Namespace) -> int:
         return 0
     formula = ask.find(options.prediction, options.theory)
     found = list(ask.answers(formula, ask.values(options.sizes)))
-    claims = ask.tested_by(formula, options.baseline)
+    if options.baseline and not options.baseline.is_file():
+        raise ValueError(f"--baseline {options.baseline}: no such file; name a report.json")
+    claims = ask.tested_by(formula, options.baseline or BASELINE)
     print("\n".join(ask.lines(formula, found, claims)))
     return 0
 
@@ -265,8 +268,8 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("sizes", nargs="*", metavar="name=value", help=sizes)
     package = f"package of formulas {DEFAULT}"
     predict.add_argument("--theory", default="theory", metavar="PACKAGE", help=package)
-    baseline = "the report with the verdicts (default reports/baseline.json, if it is there)"
-    predict.add_argument("--baseline", default=Path("reports/baseline.json"), help=baseline, **FILE)
+    baseline = f"the report with the verdicts (default {BASELINE}, if it is there)"
+    predict.add_argument("--baseline", help=baseline, **FILE)
 
     doing = commands.add_parser("ledger", help="merge ledgers")
     do = doing.add_subparsers(required=True, metavar="COMMAND")

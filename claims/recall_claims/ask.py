@@ -16,7 +16,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
@@ -108,6 +108,8 @@ def values(texts: Sequence[str]) -> dict[str, list[Scalar]]:
         name, sign, given = text.partition("=")
         if not (name.isidentifier() and sign and given):
             raise ValueError(f"{text!r} sets no parameter: write name=value, as in dim=256")
+        if name in found:
+            raise ValueError(f"{name} is given twice: give its values together, as in dim=8,768")
         found[name] = [_scalar(value) for value in given.split(",")]
     return found
 
@@ -141,8 +143,23 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
         words = [value for value in given if isinstance(value, str)]
         if words and taken[name].annotation in (int, float):
             raise ValueError(f"{formula.name} takes a number as {name}, not {words[0]!r}")
+        choices = _choices(taken[name].annotation)
+        strange = [str(value) for value in given if choices and value not in choices]
+        if strange:
+            known = [str(choice) for choice in choices]
+            hint = meant(strange[0], known)
+            raise ValueError(
+                f"{formula.name} takes {' or '.join(known)} as {name}, not {strange[0]!r}{hint}"
+            )
     for point in itertools.product(*table.values()):
         yield _answer(formula, dict(zip(table, point, strict=True)))
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """Return the values that a type lists; none if it lists no values."""
+    if kind is bool:
+        return (True, False)
+    return get_args(kind) if get_origin(kind) is Literal else ()
 
 
 def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:

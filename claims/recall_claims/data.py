@@ -35,7 +35,14 @@ def looked_at(claim: Claim, settings: Settings, cell: Cell) -> Sample:
 
     Raises:
         SimulationError: the claim's function fails in this cell.
+        ValueError: the cell lacks a parameter that all cells of the claim have.
     """
+    grid = claim.cells.get(settings.tier, ())
+    lacks = [n for n in (grid[0] if grid else ()) if n not in cell and all(n in c for c in grid)]
+    if lacks:
+        raise ValueError(
+            f"{cell.id} lacks {', '.join(lacks)}; a cell of {claim.id} is {grid[0].id}"
+        )
     task = task_of(Prepared(claim, LOOK), settings, cell, 0)
     return Sample(cell, dict(simulate(task).observations))
 

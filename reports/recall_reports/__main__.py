@@ -21,8 +21,8 @@ from recall_reports.write import render
 
 LATEST = Path("reports/latest/report.json")
 BASELINE = Path("reports/baseline.json")
-EPILOG = """exit status: 0 done; 1 `diff` found that a verdict was lost; 2 wrong usage, or a report
-that cannot be read or written"""
+EPILOG = """exit status: 0 done; 1 `diff` found that a verdict was lost or a claim is gone; 2 wrong
+usage, or a report that cannot be read or written"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="print the verdict table")
     a_file(show, "file", LATEST)
     for short, name, told in (
-        ("-v", "--verbose", "with looks, replicates and resolution"),
+        ("-v", "--verbose", "with looks, replicates and a usual analysis"),
         ("-q", "--quiet", "only what is not as expected"),
     ):
         show.add_argument(short, name, action="count", default=0, help=told)

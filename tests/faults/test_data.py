@@ -41,6 +41,7 @@ def test_the_observations_behind_a_verdict(
     [
         (("tiny.on",), "has no claim 'tiny.on' (did you mean tiny.one?)"),
         (("tiny.one", "--cell", "scale=7", "-o", "one.txt"), "name a file that ends with .csv or"),
+        (("tiny.one", "--cell", "sacle=7"), "sacle=7 lacks scale; a cell of tiny.one is scale=1.0"),
         (("tiny.one", "--cell", "scale"), "'scale' sets no parameter: write name=value"),
         (("tiny.one", "--cell", "scale=7", "-o", "paper.csv"), "File exists: 'paper.csv'"),
     ],

@@ -29,7 +29,7 @@ FORMS = (
     "auto, serial, processes:K, dask:ADDRESS, dask-insecure:ADDRESS (any address, unprotected), "
     "or module:callable that returns an Executor"
 )
-KINDS = ("auto", "serial", "processes", "dask")
+KINDS = ("auto", "serial", "processes:K", "dask:ADDRESS")
 UNTOLD = 64
 """Assumed number of parallel tasks of an executor that does not state one."""
 CGROUPS = Path("/sys/fs/cgroup")

@@ -24,7 +24,7 @@ SIZES = ("vocab_size=50257", "length=1024", "dim=768")
 
 
 def asked(capsys: Printed, *arguments: str, status: int = 0) -> str:
-    assert main(["predict", *arguments, "--baseline", str(BASELINE)]) == status
+    assert main(["predict", "--baseline", str(BASELINE), *arguments]) == status
     printed = capsys.readouterr()
     return printed.err if status else printed.out
 
@@ -87,6 +87,10 @@ def test_without_a_name_all_are_listed(capsys: Printed) -> None:
         (("linear.half_dim", "associations"), "'associations' sets no parameter: write name=value"),
         (("linear.half_dim", "associations=few"), "half_dim takes a number as associations, not "),
         (("linear.half_dim", "associations=-4"), "half_dim has no value at associations = -4: V"),
+        (("linear.half_dim", "associations=9", "associations=8"), "associations is given twice"),
+        (("flows.time_ratio", "subjects=9", "relations=4", "flow=gradent"), "mean gradient?)"),
+        (("critical.threshold", *SIZES, "trigger_in_values=maybe"), "takes True or False as trig"),
+        (("linear.half_dim", "associations=9", "--baseline", "no.json"), "--baseline no.json: no"),
         (("mlp",), "(did you mean theory.attention_mlp.recall.mlp_"),
         (("Muon",), "(did you mean theory.spectral."),
         (("half_dim", "--theory", "nowhere"), "--theory nowhere: No module named 'nowhere'"),
