@@ -225,7 +225,7 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
             "tiny.one: alpha:",
         ],
     ),
-    "no commit": (["suite/commit = null"], ["the record: is of commit None, and "]),
+    "no commit": (["suite/commit = null"], ["the record: names no commit, so nobody "]),
     "a verdict": (
         [
             *(f'{ONE}/{part}verdict = "REFUTED"' for part in ("", "components/0/")),

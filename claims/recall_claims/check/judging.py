@@ -136,8 +136,11 @@ class Check:
                 f"{ledger.path} was made with other code than this checkout has; check out commit "
                 f"{record.suite.commit}, and check it there"
             )
-        if record.suite.commit is None or record.suite.commit != commit:
-            self._find("the record", f"is of commit {record.suite.commit}, and {commit} is here")
+        if record.suite.commit is None:
+            self._find("the record", "names no commit, so nobody knows which code it is of")
+        elif record.suite.commit != commit:
+            here = f"{commit} is here" if commit else "this folder has none"
+            self._find("the record", f"is of commit {record.suite.commit}, and {here}")
         if self._settings.budget.probability > DEFAULT:
             budget = f"has an error budget of {self._settings.budget.probability:g}"
             self._find("the record", f"{budget}, more than the usual {DEFAULT:g}")
