@@ -47,6 +47,39 @@ def test_compression_has_its_limits() -> None:
     shape: dict[str, Any] = {**sizes, "frequency": 6.0}
     assert theory.compressed_accuracy(**shape, width=10**6, head_dim=64) == 1
     assert math.isinf(theory.compressed_width(**shape, head_dim=2, target=0.95))
+    few: dict[str, Any] = {"subjects": 12, "relations": 9, "answers": 5, "dim": 30, "group": 3}
+    few |= {"head_dim": 2, "frequency": 0.9}
+    width = theory.compressed_width(**few, target=0.4)
+    assert theory.compressed_accuracy(**few, width=width) == pytest.approx(0.4, abs=0.002)
+
+
+FAR: dict[str, Any] = {"dim": 10**9, "group": 2}
+
+
+def test_two_facts_with_one_answer_in_a_neighbouring_relation_outweigh_a_fact() -> None:
+    """A sphere in three dimensions has uniform coordinates, so kernels k and l are exp(-2 f^2 t).
+
+    The answer of the neighbouring relation has the logit k(1 + l) if both subjects have it. The
+    right one has 1, or 1 + l if both subjects have that.
+    """
+    sizes: dict[str, Any] = {"subjects": 12, "relations": 9, "answers": 5, "width": 1e9}
+    found = theory.compressed_accuracy(**sizes, **FAR, head_dim=3, frequency=0.7)
+    kernel = np.exp(-2 * 0.7**2 * (np.arange(1000) + 0.5) / 1000)
+    wrong = 1 / 5 * (1 - 1 / 5) * np.mean(np.outer(kernel, 1 + kernel) > 1)
+    assert 0.05 < wrong == pytest.approx(1 - found, abs=4 * math.sqrt(wrong / 8000))
+
+
+def test_noise_of_an_answer_grows_with_the_facts_that_have_it() -> None:
+    """Codes in 64 dimensions do not overlap, so that only the right logit is more than noise."""
+    sizes: dict[str, Any] = {"subjects": 30, "relations": 4, "answers": 3, "width": 25}
+    found = theory.compressed_accuracy(**sizes, **FAR, head_dim=64, frequency=6.0)
+    rng = np.random.default_rng(3)
+    variance = rng.binomial(30, 1 / 3, (100_000, 12)) / 25
+    variance[:, 0] += 1 / 50  # of its own feature
+    logits = rng.standard_normal(variance.shape) * np.sqrt(variance)
+    logits[:, 0] += 1
+    right = np.mean(logits.argmax(1) == 0)
+    assert found == pytest.approx(right, abs=4 * math.sqrt(right * (1 - right) / 8000))
 
 
 def test_a_search_for_a_width_draws_its_facts_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,8 +61,11 @@ def test_limits() -> None:
     width = theory.half_width(associations=256, dim=64, whitened=True)
     half = theory.accuracy(associations=256, dim=64, width=width, whitened=True)
     assert half == pytest.approx(0.5, abs=1e-4)
+    # Overlaps have the variance 1/m alone where 4/d is small, and 3 m/d^2 as well.
+    many: dict[str, Any] = {"associations": 3000, "dim": 2000, "width": 20}
+    alone = theory.neurons_alone(**many)
+    assert 0.1 < theory.accuracy(**many, whitened=False) == pytest.approx(alone, abs=0.005)
     # With many neurons and dimensions the smallest margin has the limit's constants.
-    limit = theory.leading_margin(256, 10**5, 10**6)
-    assert theory.smallest_margin(associations=256, dim=10**5, width=10**6) == pytest.approx(
-        limit, abs=0.05
-    )
+    many = {"associations": 10**5, "dim": 10**4, "width": 10**3}
+    limit = theory.leading_margin(**many)
+    assert theory.smallest_margin(**many) == pytest.approx(limit, abs=0.05)

@@ -42,9 +42,9 @@ def test_more_samples_approach_unlimited_data() -> None:
 
 
 def test_the_least_error_of_two_tokens_by_hand() -> None:
-    # Frequencies 4/5 and 1/5; after two samples unseen with probabilities 1/25 and 16/25.
-    expected = (1 - 1 / 5) * (4 / 5 / 25 + 1 / 5 * 16 / 25)
-    assert theory.least_error(2.0, 5, 2, 2) == pytest.approx(expected, rel=1e-12)
+    # Frequencies 4/5 and 1/5; after three samples unseen with probabilities 1/125 and 64/125.
+    expected = (1 - 1 / 6) * (4 / 5 / 125 + 1 / 5 * 64 / 125)
+    assert theory.least_error(2.0, 6, 2, 3) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [1.5, 2.0, 3.0])
