@@ -56,6 +56,15 @@ def test_kept_share_is_that_of_random_outputs_and_falls_as_1_over_t_squared() ->
     assert theory.kept_share(16, 32, 8.0) == pytest.approx(1 / 64)
 
 
+def test_lost_flatness_is_a_root_of_measurements_per_weight_and_of_the_time_that_is_left() -> None:
+    cases = ((16, 3, 1e-9), (32, 3, 1e-9), (16, 12, 1e-9), (16, 3, 0.5))
+    base, wider, more, late = (case[2] / (1 - theory.flat_share(*case)) ** 2 for case in cases)
+    matrices = np.random.default_rng(5).standard_normal((4000, 16, 16)) / 4
+    speed = np.linalg.svd(matrices, compute_uv=False).mean()
+    found = [wider / base, more / base, late / base]
+    assert found == pytest.approx([4, 1 / 4, 1 - 0.5 * speed], rel=0.005)
+
+
 def test_flat_time_is_the_law_of_the_least_singular_value() -> None:
     outputs = np.random.default_rng(3).standard_normal((4000, 5, 4)) / math.sqrt(5)
     least = np.linalg.svd(outputs, compute_uv=False)[:, -1]
