@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 
 from recall_claims import Cell
+from simulation.attention_mlp import three_steps
+from tests.unit.draws import generators
 from theory.attention import critical, noise, noise_terms, recall, signal
 from theory.attention.problem import Problem
 from theory.attention_mlp import localisation as mlp_localisation
@@ -155,4 +158,33 @@ def test_moments_of_the_overlap_with_the_trigger() -> None:
     values = length * nodes * mean / problem.load
     variance = float(weights @ values**2 - (weights @ values) ** 2)
     assert mlp_noise._row_variance(problem) == pytest.approx(variance, rel=0.03)
-    assert math.isfinite(mlp_noise.bias_covariance(problem))
+
+
+def test_covariance_of_the_overlap_with_the_mean_row_by_hand() -> None:
+    """With x + x^2 a sample stores L^2/N psi X w, where w is the mean row and X sums z z^T over V
+    tokens; the trigger reads V/(d m) of its coefficient, which is psi V L/N + 2 b_1 b_2/L.
+
+    Here b_1 = 1 and b_2 = 2. The sample itself adds 3 e^2 to psi, and each other one of its label
+    2/L^2.
+    """
+    v, n, d, m, length = 700, 9000, 2**20, 31, 50
+    problem = SMALL.replace(centred=False, trigger_in_values=True, dim=d, width=m)
+    problem = problem.replace(vocab_size=v, samples=n, length=length)
+    square = 1 / length + (1 - 1 / length) / v + 1 / length**2
+    psi = 3 * square + n / v * 2 / length**2
+    expected = (length**2 / n * psi) * (psi * v * length / n + 4 / length) * v / (d * m)
+    assert mlp_noise.bias_covariance(problem) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("trigger_in_values", [False, True])
+def test_variance_through_few_neurons(trigger_in_values: bool) -> None:
+    """At eight neurons the layer's own terms are more than half of it; the stated error is 12%."""
+    sizes: dict[str, Any] = {"vocab_size": 600, "length": 48, "samples": 1800, "dim": 24}
+    sizes |= {"width": 8, "activation": "tanh", "trigger_in_values": trigger_in_values}
+    setting = MlpProblem.of(sizes)
+    drawn = three_steps.draw(generators(1000), **sizes, dtype=torch.float32)
+    found = (
+        three_steps.token_scores(*drawn).theta.double().var(1) / signal.signal_unit(setting) ** 2
+    )
+    stated, error = mlp_noise.variance(setting), 4 * float(found.std()) / 1000**0.5
+    assert float(found.mean()) == pytest.approx(stated, abs=0.12 * stated + error)
