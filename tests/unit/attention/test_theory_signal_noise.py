@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from recall_claims import Cell
-from simulation.attention import noise_decomposition, sampling, three_steps
+from simulation.attention import localisation, noise_decomposition, sampling, three_steps
 from tests.unit.draws import every_batch, generators
 from theory.attention import noise, noise_declaration, noise_terms, orthonormal, signal
 from theory.attention.problem import Problem
@@ -176,3 +176,22 @@ def test_recall_by_enumeration(samples: int, trigger_in_values: bool) -> None:
     p = ORTHONORMAL.replace(vocab_size=size, length=2, samples=samples, dim=8)
     found = orthonormal.recall(p.replace(trigger_in_values=trigger_in_values))
     assert found == pytest.approx(np.mean(right))
+
+
+@pytest.mark.parametrize("trigger_in_values", [False, True])
+@pytest.mark.parametrize(("vocab_size", "length", "samples"), [(150, 18, 21), (130, 16, 125)])
+def test_law_of_orthonormal_scores_is_that_of_draws(
+    vocab_size: int, length: int, samples: int, trigger_in_values: bool
+) -> None:
+    sizes = {"vocab_size": vocab_size, "length": length, "samples": samples, "dim": 2 * vocab_size}
+    problem = ORTHONORMAL.replace(**sizes, trigger_in_values=trigger_in_values)
+    scores = three_steps.token_scores(sampling.draw(generators(200), **asdict(problem)))
+    share = float(localisation.probability(scores, length=length).mean())
+    assert orthonormal.localisation(problem) == pytest.approx(share, abs=0.04)
+    theta = scores.theta * (samples * length) ** 2
+    values, weights = orthonormal._token_law(orthonormal._sizes(problem))
+    # Each replicate's scores have the mean 0.
+    square, cube = (float((theta**power).mean()) for power in (2, 3))
+    assert abs(weights @ values) < 0.02 * math.sqrt(square)
+    assert weights @ values**2 == pytest.approx(square, rel=0.1)
+    assert weights @ values**3 == pytest.approx(cube, rel=0.2)
