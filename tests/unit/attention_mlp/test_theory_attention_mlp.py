@@ -10,7 +10,7 @@ from scipy import stats
 
 from recall_claims import Cell
 from simulation.attention_mlp import three_steps
-from tests.unit.draws import generators
+from tests.unit.draws import generators, unit_vectors
 from theory.attention import critical, noise, noise_terms, recall, signal
 from theory.attention.problem import Problem
 from theory.attention_mlp import localisation as mlp_localisation
@@ -40,6 +40,25 @@ def test_a_wide_linear_layer_is_no_layer(trigger_in_values: bool) -> None:
         expected = recall.recall_accuracy(plain.replace(samples=4096))
         recalled = mlp_recall.mlp_recall_accuracy(layer.replace(samples=4096))
         assert recalled == pytest.approx(expected, abs=5e-3)
+
+
+def test_largest_competitor_of_embeddings_by_draws() -> None:
+    """Competitors' scores are Gram matrices times normal numbers."""
+    size, dim = 200, 24
+    rng, largest = np.random.default_rng(6), []
+    for _ in range(2000):
+        u = unit_vectors(rng, size - 1, dim)
+        scores = u @ (rng.standard_normal(size - 1) @ u)
+        largest.append(scores.max() / np.sqrt((scores**2).mean()))
+    found = mlp_recall._beta_squared(size, dim)
+    assert found == pytest.approx(np.median(largest) ** 2, rel=0.05)
+
+
+def test_other_overlaps_of_a_token_with_large_features_by_hand() -> None:
+    """ReLU has E phi^k = 1/sqrt(2 pi), 1/2, 2/sqrt(2 pi) and 3/2 for k = 1, 2, 3 and 4."""
+    slope = (2 / (2 * math.pi) - 1 / (2 * math.pi) / 2) / (1 / 2)
+    power = (3 / 2) / (1 / 2) ** 2 - 1
+    assert mlp_recall.kernel("relu", 64).leverage == pytest.approx(slope / power, rel=1e-6)
 
 
 @pytest.mark.parametrize("skewness", [0.0, 0.1, 0.5])

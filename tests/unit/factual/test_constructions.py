@@ -82,6 +82,24 @@ def test_noise_of_an_answer_grows_with_the_facts_that_have_it() -> None:
     assert found == pytest.approx(right, abs=4 * math.sqrt(right * (1 - right) / 8000))
 
 
+def test_features_of_independent_phases_recall_all_facts_as_often() -> None:
+    """Ideal codes have such features; the stated error of the width is 6%."""
+    subjects, relations, answers, dim, width = 20, 4, 7, 24, 148
+    rng, right = np.random.default_rng(4), []
+    for _ in range(1000):
+        drawn = rng.integers(answers, size=(subjects, relations))
+        own = (answers * np.arange(relations) + drawn).ravel()
+        outputs = unit_vectors(rng, relations * answers, dim)
+        features = np.cos(rng.uniform(0, 2 * np.pi, (subjects * relations, width)))
+        scores = features @ (features.T @ outputs[own]) @ outputs.T
+        right.append((scores.argmax(1) == own).all())
+    sizes = subjects, relations, answers, dim
+    low, high = (theory.all_by_mlp(*sizes, width * factor) for factor in (0.94, 1.06))
+    error = 4 * float(np.std(right)) / math.sqrt(1000)
+    assert low - error < np.mean(right) < high + error
+    assert theory.mlp_width(*sizes) == pytest.approx(width, rel=0.06)
+
+
 def test_a_search_for_a_width_draws_its_facts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = Mock(wraps=np.random.default_rng)
     monkeypatch.setattr(np.random, "default_rng", drawn)
