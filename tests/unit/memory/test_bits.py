@@ -82,6 +82,12 @@ def test_capacity_is_where_accuracy_is_the_target() -> None:
         pairs = theory.capacity(construction, dim=96, width=64)
         found = theory.recall_probability(construction, pairs, dim=96, width=64)
         assert found == pytest.approx(0.99, abs=1e-4)
+        square = construction in ("hebbian", "one-bit")
+        narrow = theory.capacity(construction, dim=96, width=32)
+        assert (narrow == pytest.approx(pairs, rel=1e-4)) == square
+        told = math.lgamma(0.99 * pairs + 1) / math.log(2)
+        bits = theory.bits_per_parameter(construction, dim=96, width=64)
+        assert bits * 96 * (96 if square else 64) == pytest.approx(told, rel=1e-6)
 
 
 def test_bits_count_the_permutations_told_apart() -> None:

@@ -13,7 +13,7 @@ from simulation.spectral import one_step
 from simulation.streams import Streams
 from tests.unit.draws import generators
 from theory.spectral import one_step as theory
-from theory.spectral import resolvent
+from theory.spectral import resolvent, several_steps
 
 Floats = npt.NDArray[np.float64]
 ALONG = theory._ALONG.size
@@ -131,6 +131,10 @@ def test_gradient_step_tends_to_its_constant(exponent: float) -> None:
     count = theory.recalled_gradient(dim, 2 * dim, exponent)
     limit = theory.gradient_constant(exponent) * dim ** theory.gradient_exponent(exponent)
     assert count == pytest.approx(limit, rel=0.03)
+
+
+def test_published_rank_of_two_steps_by_hand() -> None:
+    assert several_steps.last_rank(256, 2.0, 2) == pytest.approx(256 ** (2 - 3 / 4 * 3 / 4))
 
 
 def test_many_samples_are_the_population() -> None:

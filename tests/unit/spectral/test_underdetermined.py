@@ -65,6 +65,15 @@ def test_lost_flatness_is_a_root_of_measurements_per_weight_and_of_the_time_that
     assert found == pytest.approx([4, 1 / 4, 1 - 0.5 * speed], rel=0.005)
 
 
+def test_bounds_on_sensing_are_apart_by_measurements_per_weight() -> None:
+    for rows, columns, measurements in ((16, 8, 3), (32, 8, 3), (16, 4, 3), (16, 8, 12)):
+        sizes, speed = (rows, columns, measurements), theory.speed(rows, columns)
+        density = measurements / rows / columns
+        assert 2 * (speed - theory.sensing_speed(*sizes)) == pytest.approx(math.sqrt(density))
+        middle = theory.sensing_loss(*sizes, 0.4) - (1 - 0.4 * speed) ** 2
+        assert 2 * middle == pytest.approx(0.4**2 * density)
+
+
 def test_flat_time_is_the_law_of_the_least_singular_value() -> None:
     outputs = np.random.default_rng(3).standard_normal((4000, 5, 4)) / math.sqrt(5)
     least = np.linalg.svd(outputs, compute_uv=False)[:, -1]
