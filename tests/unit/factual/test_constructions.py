@@ -100,6 +100,12 @@ def test_features_of_independent_phases_recall_all_facts_as_often() -> None:
     assert theory.mlp_width(*sizes) == pytest.approx(width, rel=0.06)
 
 
+def test_few_subjects_share_no_rivals_among_many_answers() -> None:
+    sizes = {"subjects": 3, "relations": 4, "answers": 60, "dim": 400}
+    apart = theory.all_by_attention(**sizes, shared_rivals=False)
+    assert theory.all_by_attention(**sizes) == pytest.approx(apart, rel=0.01)
+
+
 def test_a_search_for_a_width_draws_its_facts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = Mock(wraps=np.random.default_rng)
     monkeypatch.setattr(np.random, "default_rng", drawn)

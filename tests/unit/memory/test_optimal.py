@@ -46,6 +46,10 @@ def test_dimension_two_is_plane_geometry() -> None:
     # The angles of a polygon of n corners add up to n/2 - 1 turns, its outer angles to 1.
     assert theory._intrinsic_volumes(2, 7) == pytest.approx([1 / 7, 0.5, 0.5 - 1 / 7])
     assert theory.critical_associations(2) == pytest.approx(4)
+    # The volumes are 1/3, 1/2 and 1/6 for three pairs, and 1/4, 1/2 and 1/4 for four.
+    odd = (3 / 2 / 3**2) + (1 / 2**3 + 6 / 2 / 3 / 6), (8 + 56) / 2**8
+    found = [theory.separable_probability(2, count) for count in (3, 4)]
+    assert found == pytest.approx([2 * total for total in odd], rel=1e-6)
 
 
 def test_critical_number_solves_its_equation_and_halves_the_probability() -> None:
