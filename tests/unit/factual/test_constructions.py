@@ -84,9 +84,9 @@ def test_noise_of_an_answer_grows_with_the_facts_that_have_it() -> None:
 
 def test_features_of_independent_phases_recall_all_facts_as_often() -> None:
     """Ideal codes have such features; the stated error of the width is 6%."""
-    subjects, relations, answers, dim, width = 20, 4, 7, 24, 148
+    subjects, relations, answers, dim, width = 18, 10, 5, 130, 152
     rng, right = np.random.default_rng(4), []
-    for _ in range(1000):
+    for _ in range(500):
         drawn = rng.integers(answers, size=(subjects, relations))
         own = (answers * np.arange(relations) + drawn).ravel()
         outputs = unit_vectors(rng, relations * answers, dim)
@@ -95,7 +95,7 @@ def test_features_of_independent_phases_recall_all_facts_as_often() -> None:
         right.append((scores.argmax(1) == own).all())
     sizes = subjects, relations, answers, dim
     low, high = (theory.all_by_mlp(*sizes, width * factor) for factor in (0.94, 1.06))
-    error = 4 * float(np.std(right)) / math.sqrt(1000)
+    error = 4 * float(np.std(right)) / math.sqrt(500)
     assert low - error < np.mean(right) < high + error
     assert theory.mlp_width(*sizes) == pytest.approx(width, rel=0.06)
 

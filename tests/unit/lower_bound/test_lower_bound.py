@@ -25,6 +25,10 @@ from theory.lower_bound import width_information as width
 PROBLEM = Problem(vocab_size=256, length=32, samples=8192, dim=62)
 
 
+def test_exact_recovery_of_four_labels_by_hand() -> None:
+    assert ceiling.exact_recovery(math.log(6), 4) == pytest.approx(math.log(12) / math.log(24))
+
+
 def test_ceiling_is_the_largest_root_of_its_inequality() -> None:
     for information in (0.3, 1.0, 2.0):
         right = 50 * ceiling.largest_accuracy(information, 50)

@@ -137,6 +137,11 @@ def test_published_rank_of_two_steps_by_hand() -> None:
     assert several_steps.last_rank(256, 2.0, 2) == pytest.approx(256 ** (2 - 3 / 4 * 3 / 4))
 
 
+def test_counts_of_rare_items_are_binomial() -> None:
+    found, chances = resolvent._counts(40, 0.07)
+    assert chances == pytest.approx(stats.binom.pmf(found, 40, 0.07), rel=1e-4)
+
+
 def test_many_samples_are_the_population() -> None:
     for law in (theory.recalled_gradient, theory.recalled_spectral):
         assert law(32, 512, 2.0, 10**8) == pytest.approx(law(32, 512, 2.0), rel=2e-3)
