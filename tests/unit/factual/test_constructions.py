@@ -101,7 +101,7 @@ def test_features_of_independent_phases_recall_all_facts_as_often() -> None:
 
 
 def test_few_subjects_share_no_rivals_among_many_answers() -> None:
-    sizes = {"subjects": 3, "relations": 4, "answers": 60, "dim": 400}
+    sizes: dict[str, Any] = {"subjects": 3, "relations": 4, "answers": 60, "dim": 400}
     apart = theory.all_by_attention(**sizes, shared_rivals=False)
     assert theory.all_by_attention(**sizes) == pytest.approx(apart, rel=0.01)
 
