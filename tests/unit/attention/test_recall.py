@@ -62,6 +62,11 @@ def test_half_dim_is_where_accuracy_is_half(load: int) -> None:
     assert recall.half_dim(problem) == pytest.approx(refined, rel=0.05)
 
 
+def test_half_dim_with_a_trigger_in_the_values_below_the_number_of_tokens() -> None:
+    problem = BASE.replace(samples=16384, trigger_in_values=True)
+    assert recall.half_dim(problem) == pytest.approx(recall.half_dim_refined(problem), rel=0.05)
+
+
 def test_threshold_without_enough_samples_is_infinite() -> None:
     assert math.isinf(recall.half_dim_refined(BASE.replace(samples=128))), "e^-0.5 are never seen"
     assert math.isinf(recall.half_dim(BASE.replace(samples=512, trigger_in_values=True)))

@@ -21,12 +21,22 @@ from simulation.memory.mlp import (
 from simulation.streams import Streams
 from tests.unit.draws import generators
 from theory.memory.mlp import (
+    FeatureLaw,
     asymptotic_width,
     capacity,
     critical_width,
+    failures,
     feature_law,
     mlp_memory_accuracy,
 )
+
+
+def test_lost_neurons_count_as_absent() -> None:
+    laws = (FeatureLaw(wide=1e-3, lost=lost, power=3.0) for lost in (30.0, 0.0))
+    fewer, none = (
+        failures(900, 800, 40, width, law) for width, law in zip((100, 70), laws, strict=True)
+    )
+    assert fewer == pytest.approx(none)
 
 
 def test_relu_features_by_numerical_integration() -> None:
