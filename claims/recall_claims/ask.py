@@ -143,6 +143,8 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
         words = [value for value in given if isinstance(value, str)]
         if words and taken[name].annotation in (int, float):
             raise ValueError(f"{formula.name} takes a number as {name}, not {words[0]!r}")
+        if not all(math.isfinite(value) for value in given if isinstance(value, float)):
+            raise ValueError(f"{formula.name} takes a finite number as {name}")
         choices = _choices(taken[name].annotation)
         strange = [str(value) for value in given if choices and value not in choices]
         if strange:

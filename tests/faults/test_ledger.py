@@ -234,3 +234,14 @@ def test_bad_and_contradicting_blocks_are_refused_by_name(
     assert not (suite.folder / "both.sqlite").exists()
     assert not [*suite.folder.glob(".*")]
     assert LEDGER not in error
+
+
+def test_text_that_cannot_be_read_is_called_damage(
+    suite: Suite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite.write("one")
+    suite.run("--ledger", "bad.sqlite")
+    bad = suite.folder / "bad.sqlite"
+    told("UPDATE blocks SET versions = CAST(x'ff' AS TEXT)")(bad)
+    assert main(["ledger", "merge", str(bad), "-o", str(suite.folder / "all.sqlite")]) == 2
+    assert "it is damaged: move it away" in capsys.readouterr().err

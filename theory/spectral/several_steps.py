@@ -48,6 +48,7 @@ def last_rank(dim: int, exponent: float, steps: int) -> float:
     r"\sum_{s<t}u_j^\top h_{\lambda_s}(G_s)v_i\Big)",
     source=_SOURCE,
 )
+@lru_cache
 def recalled(dim: int, items: int, exponent: float, steps: int) -> float:
     """Number of items recalled after ``steps`` steps.
 
@@ -57,16 +58,6 @@ def recalled(dim: int, items: int, exponent: float, steps: int) -> float:
     Raises:
         ValueError: sizes as for `Items.of`, or the number of steps is not 1 to 8.
     """
-    return _path(dim, items, exponent, steps)[0]
-
-
-def missing(dim: int, items: int, exponent: float, steps: int) -> float:
-    """Total probability of the items that are not recalled; accuracy as for `recalled`."""
-    return _path(dim, items, exponent, steps)[1]
-
-
-@lru_cache
-def _path(dim: int, items: int, exponent: float, steps: int) -> tuple[float, float]:
     if not 1 <= steps <= _MOST:
         raise ValueError(f"{steps} steps: give 1 to {_MOST}")
     law = Items.of(dim, items, exponent)
@@ -95,7 +86,7 @@ def _path(dim: int, items: int, exponent: float, steps: int) -> tuple[float, flo
             histories[*history, 0] = recall
             histories[*history, 1] = chance - recall
             known += recall
-    return float(number @ known), float((number * w) @ (1 - known))
+    return float(number @ known)
 
 
 def _first(scores: Scores, dim: int, items: int) -> Array:

@@ -260,6 +260,8 @@ class LedgerFile:
                     "another process holds it, here or on a machine that shares its file system; "
                     "wait for that run, or use another --ledger"
                 )
+            elif "decode" in str(error):
+                remedy = "it is damaged: move it away, or choose another with --ledger"
             else:
                 remedy = "check that its folder exists and is writable, or choose another --ledger"
             raise LedgerError(f"cannot {action} {self.path}: {error}; {remedy}") from error

@@ -86,6 +86,7 @@ def test_without_a_name_all_are_listed(capsys: Printed) -> None:
         (("linear.half_dim", "lenght=3"), "half_dim has no parameter lenght; it takes"),
         (("linear.half_dim", "associations"), "'associations' sets no parameter: write name=value"),
         (("linear.half_dim", "associations=few"), "half_dim takes a number as associations, not "),
+        (("linear.half_dim", "associations=nan"), "half_dim takes a finite number as associations"),
         (("linear.half_dim", "associations=-4"), "half_dim has no value at associations = -4: V"),
         (("linear.half_dim", "associations=9", "associations=8"), "associations is given twice"),
         (("flows.time_ratio", "subjects=9", "relations=4", "flow=gradent"), "mean gradient?)"),
