@@ -16,8 +16,8 @@ from simulation.attention.sampling import Batch
 from simulation.tiles import TILE_ELEMENTS
 
 DENSE_RATIO = {torch.float64: 16, torch.float32: 1}
-"""Measured on a CPU: all inner products of a label by one matrix product cost as much as this many
-single ones each.  Decides speed only, never the value."""
+"""Measured on a CPU: a single inner product costs as much as this many from one matrix product.
+Decides speed only, never the value."""
 
 DENSE_SUM_RATIO = {torch.float64: 1, torch.float32: 0}
 """The same for sums: numbers in the table of counts for each token that is counted.  Decides speed,

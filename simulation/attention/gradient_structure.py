@@ -18,8 +18,8 @@ from simulation.tiles import groups
 class Parts:
     """Parts of one replicate's gradients, for N samples, L positions and dimension d.
 
-    ``labels``: (N, d), the output embedding u_k of each label.  ``centre``: (d,), the mean output
-    embedding.  ``keys``, ``values``: (N, L, d).  ``informative``: (N, d), the value at the
+    ``labels``: (N, d), the output embedding u_k of each sample's label.  ``centre``: (d,), the mean
+    output embedding.  ``keys``, ``values``: (N, L, d).  ``informative``: (N, d), the value at the
     informative position.  ``query``: (d,).
     """
 
@@ -71,8 +71,9 @@ def attention_step(
     .. math:: w = \frac1{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar h_{i'}, \qquad
         \Sigma_i = \frac1L \sum_j \kappa_{ij} (v_{ij} - \bar h_i)^\top
 
-    ``query``: (d,).  ``gram``: (N, N), g.  ``keys``, ``deviations``: (N, L, d), the deviations of
-    values from their mean.  ``means``: (N, d).
+    ``query``: (d,).  ``gram``: (N, N), the inner products g of the samples' targets.  ``keys``: (N,
+    L, d).  ``deviations``: (N, L, d), the deviations of values from their mean.  ``means``: (N, d),
+    the mean values.
     """
     samples, length, _ = keys.shape
     covariances = keys.mT @ deviations / length

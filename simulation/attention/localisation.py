@@ -43,8 +43,9 @@ def mirrored(batch: Batch) -> torch.Tensor:
     .. math:: w = w_0 + s\,z_{trig}
 
     with the same :math:`w_0` and s for every trigger: one run gives both. Under a law without a
-    preferred sign the expectation is the same as for :func:`probability`. The variance is half as
-    large, because replicates differ mostly in the trigger's chance overlap with :math:`w_0`.
+    preferred sign the expectation is the same as for :func:`probability`. Where a quarter to a half
+    is localised, the variance is a quarter to two thirds as large. The reason is that replicates
+    differ mostly in the trigger's chance overlap with :math:`w_0`.
 
     Raises ValueError if the trigger is in the values.
     """

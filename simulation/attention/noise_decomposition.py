@@ -2,9 +2,11 @@ r"""Noise decomposition: token scores as an exact sum of pieces, one for each me
 
 The score direction is :math:`w = N^{-1}\sum_i\Sigma_i m_i` with
 :math:`m_i = N^{-1}\sum_{i'} g_{ii'}\bar h_{i'}` the part of the memory that sample i reads (see
-`simulation.attention.three_steps`; paper A, A7 and A9; derived). Given the embeddings, covariance
-and mean value of a sample each have three parts: the expectation, a part from the informative token
-(I), and a part from the random context (C). The reading of the memory splits with the mean value:
+`simulation.attention.three_steps`; paper A, A7 and A9; derived). Here :math:`g_{ii'}` is the inner
+product of the centred output embeddings of two samples' labels, and :math:`g_i` is its mean over
+i'. Given the embeddings, covariance and mean value of a sample each have three parts: the
+expectation, a part from the informative token (I), and a part from the random context (C). The
+reading of the memory splits with the mean value:
 
 .. math:: \Sigma_i = \bar\Sigma + \Sigma^I_i + \Sigma^C_i,\qquad
           \bar h_i = \mu + \tau z_{trig}/L + h^I_i + h^C_i,\qquad
@@ -76,7 +78,7 @@ def covariance(batch: Batch, first: str, second: str) -> torch.Tensor:
 
 
 def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
-    """Distance of the trigger's weight in w from its value at infinite N: (R,).
+    """Trigger's weight in w less its value at infinite N: (R,).
 
     The mean of its square is the noise of a finite sample in the trigger score. The batch should
     not have the trigger in the values: then the weight has no excess at finite N.
@@ -189,8 +191,8 @@ class NoiseDecomposition:
 
     @property
     def mean_bias(self) -> torch.Tensor:
-        r"""A, :math:`N^{-1}\sum_i\bar\Sigma\,g_i\mu` and the expectation within a sample of
-        :math:`g_{ii}\Sigma_i\bar h_i/N^2`."""
+        r"""A, :math:`N^{-1}\sum_i\bar\Sigma\,g_i\mu` and the sum over samples of the expectation of
+        :math:`g_{ii}(\Sigma^C_ih^C_i+\Sigma^I_ih^I_i)/N^2`, also over the informative token."""
         mean = self.data.mean(self.mean_memory(self.centre))
         return self.score(mean + self.within_sample[1])
 
@@ -202,7 +204,8 @@ class NoiseDecomposition:
     @property
     def gradient_noise(self) -> torch.Tensor:
         r"""C, :math:`N^{-1}\sum_i[\Sigma^C_i(m^I_i + m^C_i) + \Sigma^I_i m^C_i]`, less C2 and less
-        the expectation of :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token."""
+        the sum over samples of the expectation of :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the
+        informative token."""
         data = self.data
         weights = data.context(self.informative_memory + self.context_memory)
         weights = weights + data.informative(self.context_memory, data.shares)
@@ -221,8 +224,11 @@ class NoiseDecomposition:
 
     @property
     def own_memory(self) -> torch.Tensor:
-        r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i` less F, plus a difference: the mean
-        of :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token, less its plain mean. With
+        r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i` less F, plus one sum over samples less another.
+
+        The first is of the expectation of :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative
+        token. The second is of the expectation of
+        :math:`g_{ii}(\Sigma^C_ih^C_i+\Sigma^I_ih^I_i)/N^2`, also over the informative token. With
         the trigger in the values, H also has what is read of the trigger's memory at finite N.
         """
         data, (given, average) = self.data, self.within_sample

@@ -89,14 +89,15 @@ def three_steps(
 def attention_response(batch: Batch) -> torch.Tensor:
     """Matrix ``W_KQ / (gamma eta)`` after step 2 in the limit eta -> 0: (R, d, d).
 
-    It is the derivative in eta, at eta = 0, of the attention gradient at ``V = -eta grad_V``. Two
-    differentiations give it without a finite step size.
+    It is minus the derivative in eta, at eta = 0, of the attention gradient at ``V = -eta grad_V``.
+    Two differentiations give it without a finite step size.
     """
     zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
     value, attention = zero.clone().requires_grad_(), zero.clone().requires_grad_()
     loss = _loss(batch, value, attention)
     (by_value,) = torch.autograd.grad(loss, value, create_graph=True)
-    # grad_W vanishes at V = 0 for every W, so its derivative along -grad_V is the mixed one.
+    # grad_W vanishes at V = 0 for every W, so its derivative along -grad_V is the mixed one. The
+    # signs of the two steps cancel.
     (response,) = torch.autograd.grad((by_value * by_value.detach()).sum(), attention)
     return response
 

@@ -1,8 +1,8 @@
 """Variants of the task that each relax one assumption of the theorem.
 
-Each function draws training batches, trains, and returns a success rate per replicate, (R,), on
-fresh sequences of the same law. Sizes and generators are as in `sampling.draw`; the trigger is in
-the keys only.
+Functions take a batch of `sampling.draw`, with the trigger in the keys only. Some return a variant
+of it. The others train, and return a rate per replicate, (R,), on fresh sequences of the same law;
+for these they take one generator per replicate.
 """
 
 from collections.abc import Sequence
@@ -76,10 +76,11 @@ def attention_weight(batch: Batch, rngs: Rngs, *, sharpness: float) -> torch.Ten
 
 
 def trained(batch: Batch, rngs: Rngs, *, optimiser: str, steps: int, rate: float) -> torch.Tensor:
-    """Share localised after many steps from zero on the true loss, with all parameters trained.
+    """Share localised after many steps from zero on the true loss.
 
-    ``optimiser``: "SGD" (full batch, plain gradient descent) or "Adam". Attention is softmax during
-    training and hard in testing.
+    The value matrix and the attention vector ``W_KQ query`` are trained at once. ``optimiser``:
+    "SGD" (full batch, plain gradient descent) or "Adam", on the entries of this vector. Attention
+    is softmax during training and hard in testing.
     """
     head = _Head(batch)
     descent = getattr(torch.optim, optimiser)([head.value, head.direction], lr=rate)
@@ -116,7 +117,8 @@ def learned_embeddings(batch: Batch, rngs: Rngs, *, share: float) -> torch.Tenso
 def moved(batch: Batch, *, share: float) -> Batch:
     """Embeddings of tokens and labels after a gradient step that follows the value step.
 
-    ``share``: mean length of the moves over mean norm of the embeddings.
+    Trigger and query stay. ``share``: mean length of the moves over mean norm of the embeddings,
+    for tokens and for labels.
     """
     head, z, u = _Head(batch), batch.z.clone().requires_grad_(), batch.u.clone().requires_grad_()
     head.value = 1e-3 * three_steps.value_memory(batch)
