@@ -1,8 +1,8 @@
 """Accuracy that the three steps lose to each cause of failure, measured without that cause.
 
 The simulation itself runs without each cause, on the same data: only on seen tokens, with a layer
-`WIDER` times as wide, or with the mean embedding subtracted. The remaining loss is attributed to
-the next cause.
+`WIDER` times as wide, or with the mean input embedding subtracted. The remaining loss is attributed
+to the next cause.
 """
 
 from dataclasses import fields, replace
@@ -22,11 +22,12 @@ def losses(
 ) -> dict[str, torch.Tensor]:
     """Probability lost to each cause, all (R,).
 
-    ``coverage``: tokens that are never informative in training. ``recall``: seen tokens that the
-    wide layer recalls and the narrow layer does not, at perfect localisation. ``recall cap``: seen
-    tokens that the wide layer does not recall. ``MLP noise``: sequences that the wide layer
-    localises and the narrow layer does not. ``mean bias``: further sequences that it localises if
-    embeddings are centred. ``gradient noise``: sequences that it does not localise even then.
+    ``coverage``: tokens that are never informative in training. ``recall``: share of seen tokens
+    that the wide layer recalls, less the share that the narrow layer recalls, at perfect
+    localisation. ``recall cap``: seen tokens that the wide layer does not recall. ``MLP noise``:
+    share of sequences that the wide layer localises, less the narrow layer's share. ``mean bias``:
+    what the wide layer's share gains if input embeddings are centred. ``gradient noise``: sequences
+    that it does not localise even then. Differences can be negative.
     """
     one = torch.ones_like(batch.informative, dtype=batch.z.dtype)
     counts = batch.z.new_zeros(batch.permutation.shape).scatter_add_(1, batch.informative, one)

@@ -4,6 +4,7 @@ Logits ``U^T V_m phi(W h) / sqrt(m)``: h is the attended value, W has independen
 and is never trained, and V_m (d x m) replaces the value matrix. Limits eta -> 0 and gamma ->
 infinity as for attention alone; derived from A7 by exact differentiation.
 
+In formulas delta_k is the unit vector e_k less the predicted probabilities, which are 1/V.
 ``centred`` replaces the untrained model's probabilities 1/V by the label frequencies of the
 training set. An output bias equal to the logarithm of these frequencies has the same effect.
 """
