@@ -8,8 +8,8 @@ with :math:`\bar x_i` the token frequencies of sequence i.  An estimator sees G 
 and guesses the label of every token (paper A, statements A4 and A13).  Two channels:
 
 * :func:`discrete`: G of an actual training batch;
-* :func:`gaussian`: given the label counts, independent Gaussian entries of the same variance
-  replace the uninformative tokens' part of M.
+* :func:`gaussian`: given the label counts, centred Gaussian entries replace the uninformative
+  tokens' part of M; their variance is the same, on average over labels.
 """
 
 from collections.abc import Callable
@@ -49,9 +49,11 @@ class Observation:
 
     @property
     def noise_variance(self) -> float:
-        """Variance (L - 1)/N of the uninformative part of an entry of L V M.
+        """Variance (L - 1)/N of the Gaussian noise in an entry of L V M, before M is centred.
 
-        In units of 1/(L V) the informative part is 1 at the right label, on average over tokens.
+        Centring multiplies it by (1 - 1/V)^2: then it is the mean variance of the uninformative
+        part in a batch of known label counts. In units of 1/(L V) the informative part, before it
+        is centred, is 1 at the right label, on average over tokens.
         """
         return (self.length - 1) / self.samples
 

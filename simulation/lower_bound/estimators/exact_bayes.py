@@ -3,7 +3,9 @@ r"""Exact Bayesian estimate in the Gaussian-equivalent channel, by a sum over al
 In white coordinates (`whitening`) the likelihood of a map is
 
 .. math:: \log p(Y \mid \pi) = -\frac{1}{2\sigma^2}\big\|Y - Q_u^\top \mathrm{diag}(n/\lambda)
-    (P_\pi - \tfrac1V J)\, Q_z\big\|^2 + const, \qquad \sigma^2 = \frac{L-1}{N} .
+    (P_\pi - \tfrac1V J)\, Q_z\big\|^2 + const, \qquad \sigma^2 = \frac{L-1}{N} ,
+
+with n the label counts, :math:`\lambda = N/V` their mean, and J the matrix of ones.
 """
 
 import itertools

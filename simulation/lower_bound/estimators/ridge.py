@@ -3,7 +3,7 @@ r"""Two-sided ridge regression, and its limit without ridge, the linear MMSE est
 .. math:: S^\top = U\,(U^\top U + \rho I)^{-1}\, G\, (Z^\top Z + \rho I)^{-1} Z^\top
 
 The embeddings are centred. Signal and noise of the Gaussian-equivalent channel have covariances
-that are both proportional to :math:`UU^\top \otimes ZZ^\top`, so the best linear estimate has no
+that are both proportional to :math:`U^\top U \otimes Z^\top Z`, so the best linear estimate has no
 ridge. A large ridge gives the matched filter.
 """
 
