@@ -80,7 +80,7 @@ def random_code_accuracy(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
     """Quality of answers. ``accuracy``: (R,), share of facts recalled.  ``loss``: (R,), mean
-    cross-entropy in nats of the softmax at its best temperature.
+    cross-entropy in nats of the softmax at the best of 25 temperatures.
     """
 
     accuracy: torch.Tensor
@@ -88,9 +88,10 @@ class Answers:
 
 
 def quantise(weights: torch.Tensor, bits: int) -> torch.Tensor:
-    """Round each weight to one of 2^bits values, or, for one bit, to its sign.
+    """Round each weight to one of 2^bits values, or, for one bit, to its sign; 0 has sign 1.
 
-    The values are evenly spaced over three standard deviations of the weight's matrix (..., m, n).
+    The values are evenly spaced from -3 to 3 standard deviations of the weight's matrix (..., m,
+    n). They are returned in units of their spacing: -1/2, 1/2, 3/2 and so on.
 
     Raises ValueError for a single weight of several bits, which has no standard deviation.
 
@@ -181,7 +182,7 @@ def bits_per_weight(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Bits per written weight (R,) at the largest n with at least 99% of n pairs recalled.
+    """Bits per written weight (R,) at the largest n found with at least 99% of n pairs recalled.
 
     A random permutation maps n inputs to n outputs. Answers with e errors leave at most n!/(n - e)!
     permutations, and so store log2 (n - e)! bits. The search for n is the published one: doubling,

@@ -107,7 +107,7 @@ def _smoothed(current: torch.Tensor, top: int) -> tuple[torch.Tensor, torch.Tens
         settled |= (tried - level).abs() <= _LEVEL * (1 + level.abs())
         if step % LOOK_EVERY[level.device.type] == 0 and bool(settled.all()):
             break
-        # Newton's steps may creep, or go round in a circle: each has to be half of the last.
+        # Newton's steps may creep, or go round in a circle: each is at most half of the last.
         fast = (tried >= low) & (tried <= high) & ((tried - level).abs() <= moved / 2)
         tried = torch.where(settled, level, torch.where(fast, tried, (low + high) / 2))
         level, moved = tried, (tried - level).abs()

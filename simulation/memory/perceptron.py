@@ -50,9 +50,10 @@ def dichotomies(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
 
 
 def binary_patterns(rngs: Rngs, *, dim: int, sequences: int = 16) -> torch.Tensor:
-    """Mean number of patterns (R,) until no one-bit weights are right on all patterns so far.
+    """Mean number of patterns (R,) before the first that leaves no one-bit weights right on all.
 
-    The number of draws depends on the patterns, so each replicate draws on the host.
+    That pattern is not counted. The mean is over ``sequences`` of patterns. The number of draws
+    depends on the patterns, so each replicate draws on the host.
     """
     found = []
     for rng in rngs:

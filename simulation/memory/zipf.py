@@ -75,8 +75,9 @@ def error(
     training set; tokens that it does not contain get weight 0.  ``power``: as for :func:`weights`.
 
     A mean replaces each token's frequency: over tokens of equal weight whose labels have equally
-    many stored tokens. These tokens are exchangeable, so the expected error is the same and its
-    fluctuations are much smaller.
+    many stored tokens. Without samples, or with power 0, these tokens are exchangeable, so the
+    expected error is the same and its fluctuations are much smaller. Otherwise the mean is an
+    approximation, because their labels have tokens of different weights.
 
     ``fresh``: if positive, each stored token is tested under so many fresh embeddings, with the
     other tokens' embeddings unchanged. The expected error is again the same. This takes tensors of
