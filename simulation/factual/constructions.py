@@ -7,8 +7,9 @@ with cosine features follows. No layer is trained or idealised:
     F(x) = V^T sigma(W x + b).
 
 Each head has a group of tokens, either subjects or relations, and uses the dual basis in the span
-of its group's embeddings and the EOS embedding. So a head whose token is in the prompt outputs that
-token's code, and any other head attends to EOS and outputs zero.
+of its group's embeddings and the EOS embedding. So a head whose token is in the prompt outputs
+nearly that token's code, and any other head attends to EOS and outputs nearly zero. This fails
+where another token's embedding overlaps with a head's key by chance.
 """
 
 import math
@@ -21,7 +22,7 @@ from simulation.factual.task import Facts
 from simulation.streams import Streams
 
 FREQUENCY = 6.0
-"""Length scale omega of the cosine features: codes further apart than 1/omega look unrelated."""
+"""Frequency omega of the cosine features: codes much further apart than 1/omega look unrelated."""
 MARGIN, SCALE = 0.85, 100.0
 """Scores: EOS gets MARGIN * SCALE, a head's own tokens SCALE."""
 NEGLIGIBLE = 45.0
@@ -202,8 +203,8 @@ def cosines(streams: Streams, dim: int, width: int) -> Mlp:
 def hebbian_mlp(facts: Facts, codes: torch.Tensor, blank: Mlp) -> Mlp:
     """Make an MLP that maps the sum of a subject's and a relation's code to the fact's answer.
 
-    The outer weights are the sum of outer products of features and answers. ``codes``: (B, S + R,
-    d).
+    The outer weights are the sum of outer products of features and answers, over m. ``codes``: (B,
+    S + R, d).
     """
     inputs = codes[:, : facts.subjects, None] + codes[:, None, facts.subjects :]
     features = blank.features(inputs.flatten(1, 2))

@@ -4,7 +4,8 @@ Sequential learning has the task, losses and prompts (counts of tokens) of
 :mod:`simulation.factual.sequential_learning`; gradients are by automatic differentiation. The
 tokens are in the same order: S subjects, R relations, EOS, and one row for all noise tokens, which
 start equal and see the same mean gradient. That row represents N_0 tokens, each with its mean count
-in a prompt, so that the row moves by 1/N_0 of its gradient.
+in a prompt, so that the row moves by 1/N_0 of its gradient. Under gradient descent this is exact
+for all models but `embedded`.
 """
 
 import copy
@@ -46,7 +47,12 @@ def two_layers(parts: Parts, counts: Tensor) -> Tensor:
 
 
 def embedded(parts: Parts, counts: Tensor) -> Tensor:
-    """Linear attention with learned embeddings, which determine a token's weight and value."""
+    """Linear attention with learned embeddings, which determine a token's weight and value.
+
+    All noise tokens have one dimension together, where N_0 tokens would have N_0. So this model is
+    an approximation. With S, R, D = 8, 2, 4 and N_0 = 20 the subjects' half time is 2% too late at
+    a starting scale of 0.1, and 0.04% at 0.01.
+    """
     weights = parts["embeddings"] @ parts["attention"][:, :, None]
     return (counts * weights.mT) @ (parts["embeddings"] @ parts["values"])
 

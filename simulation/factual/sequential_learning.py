@@ -127,7 +127,7 @@ class FactPrompts:
     def start(self, attention: float, shift: torch.Tensor | float = 0.0) -> Weights:
         """Initial weights: attention is ``attention``, a token's values are its ``shift``.
 
-        Both are broadcast to (B, tokens, answers).
+        ``shift`` is broadcast to (B, tokens, answers).
         """
         tokens = self.subjects + self.relations + 2
         values = self.target.new_zeros(self.replicates, tokens, self.target.shape[3]) + shift

@@ -20,8 +20,8 @@ $$ y' = u^\top (p - 1)^\top / B,\quad W_2' = y' a^\top,\quad a' = (W_2^\top y') 
 $$ N_h' = (O^\top x')_h / D_h,\quad D_h' = -\langle N_h', c_h\rangle,\quad
    v_h' = w_h (N_h' n),\quad (E k_h)' = \langle v_h', v_h\rangle + w_h (D_h' n), $$
 
-$$ V_h' = v_h' E,\quad k_h' = E^\top (E k_h)' / \sqrt{d_h},\quad K_h' = q_h k_h'^\top,\quad
-   Q_h' = (K_h k_h') e_{EOS}^\top. $$
+$$ V_h' = v_h' E,\quad k_h' = E^\top (E k_h)',\quad K_h' = q_h k_h'^\top / \sqrt{d_h},\quad
+   Q_h' = (K_h k_h') e_{EOS}^\top / \sqrt{d_h}. $$
 
 One product with E gives values and scores, one with n gives numerators and denominators; likewise
 for gradients. The largest score has no gradient, because the shift cancels in c.
@@ -34,7 +34,7 @@ import torch
 from torch import Tensor
 
 WEAKEST = -60.0
-"""Least score relative to a head's largest; exp of a lower one would vanish in float32."""
+"""Least score relative to a head's largest; exp of much lower ones would vanish in float32."""
 
 
 class ByModel:
