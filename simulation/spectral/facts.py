@@ -232,8 +232,9 @@ def hadamard_or_one_hot(kinds: str, subjects: int, relations: int) -> tuple[Tens
 
     Args:
         kinds: embeddings of subjects, relations and answers: O for one-hot, H for a normalised
-            Hadamard matrix. Subjects, relations and query have separate coordinates. subjects,
-            relations: S and R; powers of 2 for kind H.
+            Hadamard matrix. Subjects, relations and query have separate coordinates.
+        subjects: S; a power of 2 if subjects or answers are of kind H.
+        relations: R; a power of 2 if relations or answers are of kind H.
     """
 
     def table(kind: str, count: int) -> Tensor:

@@ -154,8 +154,8 @@ def several_steps(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Count the items recalled after each of several thresholded steps.
 
-    Each step adds the gradient at W = 0 of the items not yet recalled, as if these had softmax
-    probability 0 and all others 1.
+    Each step adds the gradient at W = 0 of the items not yet recalled. It is as if these still had
+    equal softmax probabilities, and all others probability 1 of the right answer.
 
     Args:
         rngs, dim, items, exponent, device, dtype: as above.
@@ -163,8 +163,8 @@ def several_steps(
         rule: matrix that a step adds: the polar factor of the gradient ("spectral"), the gradient
             over its largest singular value ("gradient"), or the paper's `regularised` polar
             factor ("regularised").
-        rate: if given, each step has size rate * sqrt(d) and uses the exact softmax gradient at the
-            current memory.
+        rate: if given, each step uses the exact softmax gradient at the current memory, and a
+            "regularised" step has size rate * sqrt(d). Steps of the other rules have size 1.
         batch: samples per step, new for each step; None for the population.
 
     Returns:

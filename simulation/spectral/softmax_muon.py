@@ -13,7 +13,7 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True)
 class Muon:
-    """Settings of Muon as it is used, without the exact polar factor of the whole gradient.
+    """Settings of Muon as it is used; by default, the exact polar factor of the whole gradient.
 
     Attributes:
         rule: map from a mean of gradients to a direction.
