@@ -55,7 +55,8 @@ class Scalars:
     ``alpha_*``: coefficient of the matrix, of mean zero and singular values 1, that gives all
     answers of a subject (relation) one logit and all others another. ``beta_*``: mean attention
     score of the subjects (relations). ``rest``: (B,), the largest entry outside these coordinates,
-    in the basis of tokens and answers, up to logits that all answers share.
+    in the basis of tokens and answers, up to logits that all answers share. Scores of keys for what
+    is no query are in the embeddings' basis. The embeddings have to be orthonormal.
     """
 
     alpha_subject: Tensor
