@@ -1,4 +1,7 @@
-"""Linear programmes that decide whether codes exist that store facts additively."""
+"""Linear programmes that decide whether codes exist that store facts additively.
+
+The embeddings of answers are drawn: independent N(0, I/d) vectors.
+"""
 
 import numpy as np
 import numpy.typing as npt

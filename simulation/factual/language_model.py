@@ -6,8 +6,8 @@ employer, and the employer's city, which follows from the employer. A biography 
 sentences in random order, each in one of three wordings, drawn again at each exposure.
 
 The model has two pre-norm layers, each of causal softmax attention with four heads and a GELU
-network of four times the width, with learned positions and tied embeddings. It is trained by AdamW
-with a cosine schedule.
+network of four times the width, with learned positions and tied embeddings. It is trained by AdamW.
+The rate rises in the first twentieth of the steps, and falls from there, both as a cosine.
 
 The published estimator gives the bits. With N_0 possible names, S_0 possible sets of attributes,
 and p_1, p_2 the model's mean loss, in nats, on a person's name and on all value tokens together, it
