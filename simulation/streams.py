@@ -32,8 +32,8 @@ CPU_TILE, GPU_TILE = 2**15, 2**24
 class Streams(Sequence[np.random.Generator]):
     """Generators of R replicates, for draws from all of them at once.
 
-    Every method returns a tensor (R, ...) on the device. A replicate's numbers depend only on its
-    own generator: not on the other replicates, the device or, up to rounding, the dtype.
+    Every draw is a tensor (R, ...) on the device. A replicate's numbers depend only on its own
+    generator: not on the other replicates or the dtype nor, up to rounding, on the device.
     """
 
     def __init__(
