@@ -229,7 +229,7 @@ def _searched(
             break
         if step == 10:  # of some twenty, when few go on doubling
             most = min(most, int(high.max()))
-        size = torch.minimum(2 * low, (low + high) >> 1)
+        size = torch.minimum(2 * low, (low + high) >> 1).clamp(max=keys.shape[1])
         count = recalled(size, min(most, 2**step))
         enough = wide & (count >= 0.99 * size.double())
         low, right = torch.where(enough, size, low), torch.where(enough, count, right)

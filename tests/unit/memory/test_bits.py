@@ -97,6 +97,12 @@ def test_bits_count_the_permutations_told_apart() -> None:
     assert all(min(abs(x - p) for p in possible) < 1e-12 for x in found.tolist())
 
 
+def test_a_memory_that_recalls_512_of_768_pairs_is_not_asked_1024() -> None:
+    found = measured.bits_per_weight(generators(4), construction="cosine", dim=48, width=512)
+    told = theory.bits_per_parameter("cosine", dim=48, width=512)
+    assert float(found.mean()) == pytest.approx(told, rel=0.05)
+
+
 def test_small_memories_have_no_capacity() -> None:
     assert theory.capacity("hebbian", dim=8, width=8) == 0
     assert theory.bits_per_parameter("hebbian", dim=8, width=8) == 0
