@@ -56,6 +56,6 @@ def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
 def localised_either_way(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Localisation probability, averaged over a trigger (in keys only) and its opposite.
 
-    The mean equals the mean of `localised`, and replicates vary half as much.
+    The mean equals the mean of `localised`, and the variance is smaller.
     """
     return localisation.mirrored(block.draw(sampling.draw, cell))
