@@ -102,6 +102,11 @@ class HuntTables:
         with self._readable():
             return {key: (number, Verdict(verdict)) for key, number, verdict in rows if key in keys}
 
+    def judged_by(self, claim: str, key: str, code: str) -> bool:
+        """Whether simulation code of this fingerprint drew evidence of a confirmation of a key."""
+        sql = "SELECT 1 FROM blocks WHERE claim = ? AND code = ? AND registration LIKE ? LIMIT 1"
+        return bool(self._ledger.ask(sql, (claim, code, f"hunt % {key}")))
+
     @contextmanager
     def _readable(self) -> Iterator[None]:
         """Turn an error from damaged rows into an error that names cause and remedy."""

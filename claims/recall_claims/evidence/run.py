@@ -293,9 +293,9 @@ class Running:
             look = self._loop.send(self.round.observed)
             self._judged.append(self.round)
             problem = replay.constant(self.claim, look.evidence) if look.number == 1 else None
-            if not look.wanted:  # any look may be the last, so looks share the level
+            if not look.wanted:
                 size = self.claim.block_size(self.settings.tier)
-                level = self._alpha / len(self.steps)
+                level = self._alpha * replay.part(look.number)
                 problem = problem or replay.alike(self.claim, look.evidence, size, level)
             if problem is not None:
                 raise SimulationError(f"{self.claim.id}: {problem}")

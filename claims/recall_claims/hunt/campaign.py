@@ -159,14 +159,14 @@ def hunt(
 
 
 def _trail(claim: Claim, tables: HuntTables) -> Trail:
-    """Begin a trail with the known probes of a claim's present declaration and predictions."""
+    """Begin a trail with what is known of a claim's present declaration, predictions and code."""
     trail = Trail(claim, why_not_hunted(claim))
     if trail.why_not:
         return trail
     kept = tables.probes(claim.id, _code(claim))
     trail.probes = {key: probe for key, probe in kept.items() if _key(claim, probe) == key}
     for key, (number, verdict) in tables.confirmed(claim.id, trail.probes).items():
-        if verdict is Verdict.REFUTED:
+        if verdict is Verdict.REFUTED and tables.judged_by(claim.id, key, _code(claim)):
             trail.confirmation = Confirmation(number, trail.probes[key])
     return trail
 

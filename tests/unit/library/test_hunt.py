@@ -127,6 +127,18 @@ def test_a_violation_is_found_shrunk_confirmed_on_fresh_draws_and_kept(ledger: L
     assert (again.confirmation.probe.point, again.turns) == (point, 0)
 
 
+def test_a_violation_that_other_code_showed_refutes_nothing(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = found(wrong, ledger)
+    tables = HuntTables(ledger, 0)
+    assert campaign._trail(wrong, tables).confirmation is not None
+    monkeypatch.setattr(campaign, "_code", lambda _: "corrected")
+    for verdict in (Verdict.INCONCLUSIVE, Verdict.REFUTED):  # the corrected code's own probe
+        tables.keep(wrong.id, "corrected", replace(first.probe, verdict=verdict))
+        assert campaign._trail(wrong, tables).confirmation is None
+
+
 @pytest.mark.parametrize(
     ("exact", "verdicts"),
     [

@@ -157,6 +157,17 @@ def test_a_bet_that_blocks_differ_is_fair() -> None:
     assert replay.alike(simulated, once, 16, 0.6) is not None
 
 
+def test_levels_of_all_looks_that_may_be_the_last_add_up(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cells take turns, so a claim may have more looks than a cell has steps."""
+    levels: list[float] = []
+    monkeypatch.setattr(replay, "alike", lambda *given: levels.append(given[-1]))
+    outcome = outcome_of(mean_claim, ledger)
+    looks = outcome.looks
+    assert levels == [pytest.approx(outcome.alpha * (1 / looks - 1 / (looks + 1)))]
+
+
 with_chance = declared("T.chance", rule=MeanRatio(Region(0.9, 1.1), method=Deterministic()))(mean)
 
 
