@@ -234,7 +234,8 @@ def _deciding_bounds(component: Component) -> tuple[Sequence[int], Sequence[int]
 
 
 def stressed(values: Array, count: int) -> Array:
-    """Add a rare failure that no pilot showed: one value in 5 `count` is 20 sd off.
+    """Add a rare failure that no pilot showed: one value in 2.5 to 5 `count` is 20 sd
+    off, or one value in all if the data set is larger.
 
     `count`: replicates of a cell at the claim's last look.
     """

@@ -2,7 +2,7 @@
 
 It draws evidence under other seeds than the record's (or takes it from the ledger), prints a table,
 and writes the certificates that reports show. It fails if a claim errs more often than its alpha
-allows, or if all claims together err more often than the budget allows.
+allows, or if the claims of this table together wrongly refute more often than the budget allows.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ run finds the finished blocks here, and only blocks in flight are lost.
 A damaged block is put aside, no matter who wrote it, and drawn again. It stays in the file, in
 another table, and `why_missing` says what was wrong with it.
 
-The ledger also counts the attempts ever made at a claim. Each seed, each version of the code and
-each registration is another attempt, and each may wrongly refute the claim with probability alpha.
-Making T attempts and showing one has up to T times that probability. Attempts that only a baseline
-lists count as well, so a new ledger starts from the published number.
+The ledger also counts the attempts ever made at a claim in a tier. Each seed, each version of the
+code and each registration is another attempt, and each may wrongly refute the claim with
+probability alpha. Making T attempts and showing one has up to T times that probability. Attempts
+that only a baseline lists count as well, so a new ledger starts from the published number.
 """
 
 from __future__ import annotations
@@ -259,6 +259,8 @@ def merge(sources: Sequence[Path], out: Path) -> int:
 
     A block's key has all that its figures depend on, so a block in two ledgers is kept once, even
     if its figures differ by rounding. Probes of hunts, and blocks put aside, are left out.
+    Confirmations of hunts get new numbers, but used the levels of their old numbers: n ledgers may
+    have used n times the budget of hunts.
 
     Args:
         sources: ledgers, which stay as they are.

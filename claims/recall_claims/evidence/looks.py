@@ -169,8 +169,8 @@ def decide(
 ) -> Decision:
     """Judge a claim and its controls on the same evidence.
 
-    Decisions of the look before stay: a component's first rejection, a control's refutation, and a
-    bet won at any look.
+    Decisions of the look before stay: a component's verdict, a control's refutation, and a bet won
+    at any look.
     """
 
     bets = all(isinstance(rule.method, Betting) for rule, _ in claim.rule.parts(None))

@@ -30,7 +30,7 @@ TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 """Rounding tolerance, as a share of the largest figure. Rounding depends on the size of a batch,
 and later steps enlarge the error. Figures that replicates share by mistake differ by more."""
 TRIED = 10
-"""Number of pairs to simulate again; a pair reveals a shared sign in only half of all cases."""
+"""Most pairs to simulate again; a pair reveals a shared sign in only half of all cases."""
 LEAST = 2
 """Least number of pairs to simulate again, and number of sets of strangers for a suspect pair."""
 CHEAP = 0.2

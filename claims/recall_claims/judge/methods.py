@@ -162,7 +162,7 @@ class Student(Method):
     `spent` is this part; the fewer and more skewed the values, the smaller it must be, so that the
     interval errs no more often than stated.
 
-    On skewed data a t interval misses on one side far more often than a small alpha says: 60 times
+    On skewed data a t interval misses on one side far more often than a small alpha says: 90 times
     as often for 128 chi-squared values of 1 degree of freedom and alpha = 1e-5. Hall's
     transformation T + c T^2/3 + c^2 T^3/27 + c/6 of the t statistic, c = skewness / sqrt(n),
     removes the skewness to second order and is invertible (P. Hall, "On the removal of skewness by

@@ -21,7 +21,7 @@ components and claims. What is *not* in that bound:
 * Identities and other deterministic rules have no sampling error and are outside the budget. Their
   verdict is worth as much as their numerical tolerance.
 * Several runs. Two seeds use two budgets. T attempts at a claim, under other seeds, code or
-  registrations, use at most T times its alpha; the ledger counts attempts.
+  registrations, use at most T times its alpha; the ledger counts attempts in each tier.
 * An edit of budget, share or slots after the evidence was seen: the registration leaves them out,
   so the same evidence is judged again. The bound then holds only under a fresh seed.
 """
