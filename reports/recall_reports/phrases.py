@@ -290,6 +290,12 @@ def certificate(claim: ClaimRow) -> str:
     return f"wrongly refuted with probability at most {figures.number(claim.certificate, 2)}, {how}"
 
 
+def at_each_look(claim: ClaimRow) -> bool:
+    """Whether the claim's looks share its error probability, so that its alpha is a look's."""
+    shared = not claim.rule.exact or "the looks share" in claim.rule.method  # as laws' do
+    return shared and claim.looks_planned > 1
+
+
 def draws(claim: ClaimRow) -> str:
     """State the error bound over all attempts; empty after a single attempt."""
     sets = claim.draws

@@ -31,6 +31,16 @@ def claims(baseline: Record) -> dict[str, ClaimRow]:
     }
 
 
+def test_an_alpha_that_looks_share_is_said_to_be_of_each_look(
+    baseline: Record, claims: dict[str, ClaimRow]
+) -> None:
+    parts = baseline.suite.error_budget.papers
+    for claim in claims.values():
+        if claim.alpha is not None:
+            of_a_look = claim.alpha < 0.99 * parts[claim.source.paper].per_claim
+            assert phrases.at_each_look(claim) == of_a_look, claim.id
+
+
 def drawn(paint: Painter, claim: ClaimRow) -> list[Mark]:
     assert claim.plot is not None
     chart = Chart()

@@ -175,7 +175,7 @@ class ClaimRow(Struct, kw_only=True):
     scale. `symbols`: the paper's letters for the parameters. `registration`: hash of the
     declaration before the run. Ledger and baseline list `draws` attempts at the claim in this tier,
     one per seed, code and registration; this is number `draw`. `from_pilot`: whether the region
-    only reproduces a pilot run. `certificate`: bounds on the probability of a wrong verdict.
+    only reproduces a pilot run. `certificate`: bound on the probability of a wrong refutation.
     `declared`: further declared parts in words, such as a regime's ranges.
     """
 
