@@ -40,7 +40,7 @@ class Probe:
         point: the point's parameters.
         key: registration of the claim at this point, by its present declaration.
         discrepancy: distance of bounds at the level DOUBT from the region, in widths of the region;
-            negative if they overlap.
+            negative if they overlap. For a critical value, distance of a rate from its target.
         verdict: REFUTED if the point is taken for a violation. A probe bounds every mean by t,
             since bets would need ten times the replicates; the confirmation bets.
         seconds: processor time that the probe took.
