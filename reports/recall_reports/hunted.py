@@ -71,7 +71,13 @@ def _reached(claim: ClaimRow) -> str:
 
 
 def _gap(claim: ClaimRow, discrepancy: float) -> str:
-    """Say how far a point is from the region's edge, in widths of a region with two edges."""
+    """Say how far a point is from the region's edge, in widths of a region with two edges.
+
+    For a critical value, say how far a rate is from its target, as a share of the target.
+    """
+    if claim.rule.locates:
+        side = "wrong" if discrepancy > 0 else "right"
+        return f"{abs(discrepancy):.0%} of the target rate on the {side} side"
     size = figures.number(abs(discrepancy), 2)
     if all(None not in (part.region.low, part.region.high) for part in claim.components):
         size = f"{abs(discrepancy):.2f} of the region's size"

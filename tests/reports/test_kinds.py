@@ -8,12 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from recall_claims.model.papers import papers
-from recall_reports import html, phrases, plots
+from recall_reports import html, hunted, phrases, plots
 from recall_reports.analyses import Analyses
 from recall_reports.plots import collapse, curve, figure, phase_map
 from recall_reports.plots.chart import COLOURS, Chart, Mark
 from recall_reports.plots.panel import Painter
-from recall_reports.record import ClaimRow, Record
+from recall_reports.record import ClaimRow, Hunt, Point, Record
 from tests import every_claim, figures
 
 
@@ -39,6 +39,15 @@ def test_an_alpha_that_looks_share_is_said_to_be_of_each_look(
         if claim.alpha is not None:
             of_a_look = claim.alpha < 0.99 * parts[claim.source.paper].per_claim
             assert phrases.at_each_look(claim) == of_a_look, claim.id
+
+
+def test_a_hunt_of_a_critical_value_tells_how_far_a_rate_is_from_its_target(
+    claims: dict[str, ClaimRow],
+) -> None:
+    claim = next(c for c in claims.values() if c.rule.name == "CriticalLocation" and c.components)
+    for discrepancy, told in ((0.2, "20% of the target rate on the wrong side"), (-0.1, "right")):
+        point = Point(params=claim.cells[0].params, discrepancy=discrepancy)
+        assert told in hunted.summary(replace(claim, hunt=Hunt(tried=12, points=[point])))
 
 
 def drawn(paint: Painter, claim: ClaimRow) -> list[Mark]:

@@ -133,6 +133,7 @@ class Blocks(BlockCount, kw_only=True):
 class Point(Struct, kw_only=True):
     """A tried point of a regime; `discrepancy` is in widths of the region.
 
+    It is absolute if the region has one edge, and a share of the target rate for critical values.
     Negative: cheap evidence does not show it outside the region. None: evidence says nothing.
     """
 
