@@ -10,7 +10,9 @@ another table, and `why_missing` says what was wrong with it.
 The ledger also counts the attempts ever made at a claim in a tier. Each seed, each version of the
 code and each registration is another attempt, and each may wrongly refute the claim with
 probability alpha. Making T attempts and showing one has up to T times that probability. Attempts
-that only a baseline lists count as well, so a new ledger starts from the published number.
+that only a baseline lists count as well, so a new ledger starts from the published number. A record
+does not name its code: for a new ledger, the same seed and registration are the same attempt, even
+if the code was edited since.
 """
 
 from __future__ import annotations

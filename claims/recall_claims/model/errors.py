@@ -57,7 +57,7 @@ def about(claim: str) -> Iterator[None]:
 
 
 class ClaimError(ValueError):
-    """A claim is written wrongly; raised at collection, before anything runs."""
+    """A claim is written wrongly; raised as soon as this shows, mostly before anything runs."""
 
 
 class SimulationError(RuntimeError):
