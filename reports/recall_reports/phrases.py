@@ -299,7 +299,7 @@ def at_each_look(claim: ClaimRow) -> bool:
 def draws(claim: ClaimRow) -> str:
     """State the error bound over all attempts; empty after a single attempt."""
     sets = claim.draws
-    text = f"attempt {claim.draw} of {sets}: at most {sets} times alpha"
+    text = f"attempt {claim.draw} of {sets}: together at most {sets} times the claim's slot"
     return text * (sets > 1)
 
 
