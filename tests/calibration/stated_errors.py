@@ -37,6 +37,8 @@ from recall_claims.model.region import Component, Verdict
 from tests.calibration.stated import Check, checks
 
 POINTS = 40
+DRAWS = 8000
+"""Largest number of draws for each point that lies in the regime."""
 SLOTS = 100
 """Equal parts of the level, one per check that draws at random: new checks change no other one."""
 ALPHA = 1e-3 / (POINTS * SLOTS)
@@ -104,13 +106,13 @@ def drawn(check: Check, seed: int, points: int) -> tuple[Cell, ...]:
     words = np.frombuffer(hashlib.sha256("\0".join(stated).encode()).digest(), dtype="<u4")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=words.tolist()))
     found: list[Cell] = []
-    for _ in range(2000 * points):
+    for _ in range(DRAWS * points):
         cell = Cell(**{name: _value(v, rng) for name, v in check.regime.ranges.items()})
         if check.holds(cell):
             found.append(cell)
         if len(found) == points:
             return tuple(found)
-    raise RuntimeError(f"{check.name}: {len(found)} points in {2000 * points} draws")
+    raise RuntimeError(f"{check.name}: {len(found)} points in {DRAWS * points} draws")
 
 
 def _value(values: Values, rng: np.random.Generator) -> float | int | str | bool:
