@@ -2,6 +2,7 @@
 
 import math
 import secrets
+from dataclasses import replace as replaced
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 from scipy import stats
 
-from recall_claims import Cell, Claim, Functional, Region
-from recall_claims.certify.certificate import Resampled, certify, worlds
+from recall_claims import Cell, Claim, Functional, Region, WinnerShare
+from recall_claims.certify.certificate import Resampled, World, certify, worlds
 from recall_claims.certify.command import broken
 from recall_claims.certify.tilting import PRECISION, missed, misses
 from recall_claims.declare.registration import registration
@@ -47,6 +48,24 @@ def test_tilting_agrees_with_counting_misses(world: str, count: int) -> None:
     found = misses(values, count, level, rng)
     spread = math.sqrt(counted * (1 - counted) / runs) + found.error
     assert found.value == pytest.approx(counted, abs=4 * spread + 1e-5)
+
+
+def test_a_point_whose_winner_trails_hides_no_other_point() -> None:
+    """Ten points lead at a level of alpha/10; if one of them trails, eighteen leads still count."""
+    rule = WinnerShare(Region(0.9, 1.0))
+    claim = replaced(imported()["A.dominant-term-map"], rule=rule, predict=lambda _: "a")
+    rng = np.random.default_rng(3)
+
+    def refutes(ahead: float) -> float:
+        points = [
+            {"a": rng.exponential(size=512), "b": rng.exponential(size=512) - 1, "c": np.zeros(512)}
+            for _ in range(10)
+        ]
+        points[0]["c"] += ahead
+        evidence = [Sample(Cell(dim=2 + i), values) for i, values in enumerate(points)]
+        return World(claim, "standard", 1e-3, evidence).errors()[0]
+
+    assert refutes(2.0) > 0.3 * refutes(0.0)
 
 
 def test_a_function_of_means_is_worked_out_again_in_every_sample() -> None:

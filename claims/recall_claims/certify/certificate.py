@@ -143,7 +143,7 @@ class World:
         whole = rule.depends_on_all and not self.stress
         judged = [
             (i, values, Resampled(rule, predict, self.evidence, i) if whole else None)
-            for i, values in enumerate(recorder.asked[strict])
+            for i, values in enumerate(recorder.every(strict))
         ]
         refuting, supporting = _deciding_bounds(components[0])
         spent = rule.method.spent
@@ -214,6 +214,15 @@ class Recorder(Method):
     """Bounds like Student's; also records the values that were bounded at each level."""
 
     asked: dict[float, list[Array]] = field(default_factory=dict)
+
+    def every(self, alpha: float) -> list[Array]:
+        """Return the values asked for at this level, and others asked for at other levels alone.
+
+        If a point's winner trails, for example, only some of its leads are asked for at all levels.
+        """
+        known = {values.tobytes() for values in self.asked[alpha]}
+        others = {v.tobytes(): v for asked in self.asked.values() for v in asked}
+        return [*self.asked[alpha], *(v for key, v in others.items() if key not in known)]
 
     def bounds(self, values: Array, alpha: float) -> Interval:
         self.asked.setdefault(alpha, []).append(values)

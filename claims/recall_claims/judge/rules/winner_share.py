@@ -53,7 +53,8 @@ class WinnerShare(Rule):
         leads = [within(sample[name]) - within(sample[rival]) for rival in rivals]
         means = [float(lead.mean()) for lead in leads]  # each between its bounds
         bounds = self.method.of_difference().bounds
-        if min(means, default=0.0) >= 0 and all(bounds(lead, alpha).low > 0 for lead in leads):
+        lows = [bounds(lead, alpha).low for lead in leads]  # of all: a certificate counts them
+        if min(means, default=0.0) >= 0 and all(low > 0 for low in lows):
             return "confirmed"
         behind = any(
             mean <= 0 and bounds(lead, alpha / len(rivals)).high < 0
