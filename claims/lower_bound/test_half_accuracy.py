@@ -129,7 +129,8 @@ multiplicative = by_linear_mmse(
     rule=rc.CriticalLocation(FINITE),
     why=f"""The law is asymptotic: at these corners the full formula for half accuracy
         (theory/lower_bound/linear_mmse.py) gives 0.87 to 0.96 of the law's N, and in the whole
-        regime 0.82 to 0.96. The region leaves 0.02 on either side for the formula's own error.
+        regime 0.82 to 0.96. The region leaves 0.02 on either side. The formula states an error of
+        8%, so the law may fail here. The regime was wider until this formula left the region in it.
         {MEDIAN}""",
     controls=(
         rc.times(1.22),

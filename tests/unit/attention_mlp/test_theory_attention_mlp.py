@@ -197,7 +197,7 @@ def test_covariance_of_the_overlap_with_the_mean_row_by_hand() -> None:
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])
 def test_variance_through_few_neurons(trigger_in_values: bool) -> None:
-    """At eight neurons the layer's own terms are more than half of it; the stated error is 12%."""
+    """The layer's own terms are more than half of it at eight neurons; 12% is the stated error."""
     sizes: dict[str, Any] = {"vocab_size": 600, "length": 48, "samples": 1800, "dim": 24}
     sizes |= {"width": 8, "activation": "tanh", "trigger_in_values": trigger_in_values}
     setting = MlpProblem.of(sizes)
