@@ -82,7 +82,7 @@ def saved(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def run_pytest(folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Result:
-    """Run `python -m pytest` in a folder; the environment is complete, PYTHONPATH included.
+    """Run `python -m pytest` in a folder, with the variables of `environment` and no others.
 
     Raises:
         TimeoutError: the process was killed after SECONDS; the message is its output.

@@ -14,16 +14,22 @@ each quotation.
 
 A quotation is in the page once; line breaks do not matter. A row names each number and each verdict
 in the quotation, in order; formulas and sizes are in backticks and are ignored.
-`A.one[dim=64,exponent=2.0]` selects components and cells of a claim by these parameters,
-`A.one[dim]` is the exponent of `dim`, `A.one[times-2]` a control, `A.one A.other: ...` are two
-claims together, and a semicolon begins the next claim. `estimate*0.15` multiplies. `FIELDS` and
-`SUITE` list the names; any other name is a parameter. A figure keeps its number of digits. With a
-per cent sign it is a distance from the theory: |x - 1| of a ratio, |x| of anything else.
 
-Every other result in such a page is an error: `N of M`, a number with a decimal point, a per cent
-sign or a negative exponent. In backticks it is an error as well, unless a letter, `=` or `<` is
-next to it. A row with `none` quotes no record. If the quotation ends with `...`, the row applies to
-the rest of its paragraph; if it is a heading, to its section.
+- `A.one[dim=64,exponent=2.0]`: the components and cells of a claim that have these parameters.
+- `A.one[dim]`: the exponent of `dim`.
+- `A.one[times-2]`: a control.
+- `A.one A.other: ...`: two claims together. A semicolon begins the next claim.
+
+`estimate*0.15` multiplies. `FIELDS` and `SUITE` list the names; any other name is a parameter. A
+figure keeps its number of digits. With a per cent sign it is a distance from the theory: |x - 1| of
+a ratio, |x| of anything else.
+
+A page that quotes a record has no other results: `N of M`, or a number with a decimal point, a per
+cent sign or an exponent, is an error. In backticks a number with a decimal point, a per cent sign
+or a negative exponent is an error too, unless the backticks also hold a letter, `=` or `<`.
+
+A row with `none` quotes no record. If the quotation ends with `...`, the row applies to the rest of
+its paragraph; if it is a heading, to its section.
 """
 
 import math

@@ -44,7 +44,10 @@ def balanced(dim: int, *sides: int, **run: int) -> list[rc.Cell]:
 
 
 def proportional(cell: rc.Cell, power: float = 1.0) -> float:
-    """Predict 1 up to a number of facts proportional to a power of the weights, 180 at d = 16."""
+    """Predict 1 if the facts are at most 180 (weights / 1536)^power, else 0.
+
+    A model of d = 16 has 1536 weights.
+    """
     return within(cell, 180 * (cell["parameters"] / 1536) ** power)
 
 

@@ -1,4 +1,4 @@
-"""Facts decoded from short codes: one number of the values predicts how long a code has to be."""
+"""Facts decoded from short codes: the values' decodability predicts how long a code has to be."""
 
 import math
 
@@ -20,8 +20,11 @@ SIZES = table(
 
 
 def by_margin(cell: rc.Cell) -> float:
-    """Return the code dimension if the least difference of scores counted, and not the least
-    cosine. It is not divided by the distance of the values, which is shorter within a group."""
+    """Return the code dimension as if the least difference of scores counted, not the least cosine.
+
+    A cosine is this difference divided by the distance of two values, which is shorter within a
+    group.
+    """
     least = theory.decodability(**cell.without("code_dim")) * math.sqrt(2 * (1 - cell["shared"]))
     return float(theory.needed_code(cell["facts"], 1, 1 - 2 * least**2, "plain"))
 

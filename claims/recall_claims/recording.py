@@ -106,7 +106,10 @@ def undecided(
 
 
 def overturn(found: record.ClaimRow, parts: Sequence[Component]) -> None:
-    """Make a claim's record REFUTED by a violation, and put the violation's components first."""
+    """Record that a violation refutes a claim, with the violation's components first.
+
+    The verdict becomes REFUTED, and the claim fails. An exploratory claim BREAKS, and passes.
+    """
     found.components = [*map(component, parts), *found.components]
     found.headline = 0
     found.verdict = said(Verdict.REFUTED, exploratory=found.exploratory)

@@ -39,7 +39,10 @@ def rungs(*dims: int) -> tuple[rc.Cell, ...]:
 
 
 def everything(cell: rc.Cell, block: rc.Block, *steps: str) -> dict[str, torch.Tensor]:
-    """Number of items recalled: with a batch, and, under names that end in "_all", without."""
+    """Count the items recalled after each step on a batch, by the step's name.
+
+    Under names that end in "_all", count those recalled after the step on the whole population.
+    """
     return block.draw(measured.batch_and_population, cell, steps=steps)
 
 

@@ -75,8 +75,9 @@ class Change(NamedTuple):
 def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]:
     """List all changes from `old` to `new`, lost verdicts first.
 
-    `files` changed as well. A file is listed if no figure shows its effect: the file has no
-    claims, or nothing else about its claims changed. The list begins with conftest.py and data.
+    `files` are the files that changed between the two. A file is listed if no figure shows its
+    effect: it is no test_*.py file, or nothing else about its claims changed. Of the files listed,
+    conftest.py and data come first.
 
     Claims that either run left out (state NOT RUN) are compared only if both runs had the same
     tier: a claim that only the new run left out counts as gone.

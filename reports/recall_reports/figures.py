@@ -15,7 +15,7 @@ EDGE = 0.02
 NARROW = 0.005
 """Largest width of a region around 1 for which deviations from 1 are printed."""
 MORE_DIGITS = 6
-"""Largest number of digits to add."""
+"""Number of precisions to try, each with one more digit than the last."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -122,8 +122,9 @@ def with_interval(
 ) -> str:
     """Write an estimate and its interval with as many decimals as the interval's width deserves.
 
-    If the interval is outside the region `apart`, there are enough decimals to show this. `edges`:
-    whether each end has a star.
+    `apart`: a region that the interval is outside of. Up to `MORE_DIGITS` precisions are tried
+    until the text shows this; if none does, the text is `1.1, above 1.03`. `edges`: whether each
+    end has a star.
     """
     point = interval is None or (estimate is not None and interval.low == interval.high == estimate)
     ends = Range(estimate, estimate) if interval is None or point else interval

@@ -71,9 +71,10 @@ def _reached(claim: ClaimRow) -> str:
 
 
 def _gap(claim: ClaimRow, discrepancy: float) -> str:
-    """Say how far a point is from the region's edge, in widths of a region with two edges.
+    """Say how far a point is from the region's edge, and on which side.
 
-    For a critical value, say how far a rate is from its target, as a share of the target.
+    The distance is in widths of the region, or in the estimand's units if the region has one edge.
+    For a critical value, it is the distance of a rate from its target, as a share of the target.
     """
     if claim.rule.locates:
         side = "wrong" if discrepancy > 0 else "right"

@@ -1,8 +1,9 @@
 r"""The three gradient steps with a fixed random layer before the value matrix (Attention-MLP, A6).
 
 Logits ``U^T V_m phi(W h) / sqrt(m)``: h is the attended value, W has independent N(0, 1) entries
-and is never trained, and V_m (d x m) replaces the value matrix. Limits eta -> 0 and gamma ->
-infinity as for attention alone; derived from A7 by exact differentiation.
+and is never trained, and V_m (d x m) replaces the value matrix. As in
+`simulation.attention.three_steps`, which defines eta and gamma, the functions return the limits for
+eta -> 0 and gamma -> infinity. We derived them from A7 by exact differentiation.
 
 In formulas delta_k is the unit vector e_k less the predicted probabilities, which are 1/V.
 ``centred`` replaces the untrained model's probabilities 1/V by the label frequencies of the

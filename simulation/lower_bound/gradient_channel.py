@@ -77,7 +77,8 @@ Estimator = Callable[[Observation], torch.Tensor]
 def discrete(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instance:
     """Compute the gradient of a training batch from each generator.
 
-    ``setting``, and errors: as for :func:`sampling.draw`.
+    ``setting``, and errors: as for :func:`sampling.draw`, but 0 samples or a length of 0 raises
+    ZeroDivisionError.
 
     Sequences are drawn for a few replicates at a time, and only their gradient is kept.
     """

@@ -16,7 +16,7 @@ from tests.faults.conftest import HEAD, HOOKS, Suite, edited, judged, written
 
 @pytest.mark.parametrize("option", VALUED)
 def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
-    """For two dashes argparse gives an empty list or, from Python 3.13 on, the text."""
+    """`--` is no value: argparse makes it an empty list or, from Python 3.13 on, the text `--`."""
     suite.write("one")
     result = suite.run(f"{option}=--", status=None)
     assert result.status in (4, 1), result.text

@@ -1,4 +1,4 @@
-"""Codes of least length: distances of hulls from the origin, and chances of rivals."""
+"""Shortest codes: distances of hulls from the origin, and probabilities that rivals win."""
 
 import math
 from functools import lru_cache

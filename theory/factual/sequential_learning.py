@@ -331,8 +331,8 @@ def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float)
 def plateau(sizes: Sizes) -> float:
     """Height of the plateau between the stages, in nats, for a product dictionary.
 
-    The flow is nearest to the plateau between the two half times, where a remainder of order 1/t of
-    the first stage's loss is left.
+    The flow is nearest to the plateau between the two half times. The first stage's loss has fallen
+    to order 1/t by then.
     """
     return math.log(sizes.answers if first(sizes) == "relation" else sizes.relations)
 

@@ -34,7 +34,11 @@ def reached(*starts: Any) -> set[types.FunctionType]:
 
 
 def names(function: types.FunctionType) -> set[tuple[str, str]]:
-    """Return a function's own name and the names that it uses, each with its module."""
+    """Return the names that a function uses, and its own, each paired with the function's module.
+
+    The own name of a method is its class, and of an inner function the outermost function. Imported
+    names, too, are paired with the module that uses them, not with the module that defines them.
+    """
     home = function.__module__
     top = function.__qualname__.partition(".")[0]
     return {(home, name) for name in (top, *_names(function.__code__))}

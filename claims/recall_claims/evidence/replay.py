@@ -139,14 +139,14 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
 
     If replicates are independent, all orders of a cell's values are equally probable. Then the
     number of values above the mean in each block follows draws without replacement. A bet that
-    these numbers vary more (by a beta-binomial law) wins 1/level with probability at most the
-    level. Two blocks have equal values in the same order with probability prod(m!) / size!, where m
-    counts how often each value occurs. Both tests are exact.
+    these numbers vary more than such draws (by a beta-binomial law) wins 1/level with probability
+    at most the level. Two blocks that have the same values have them in the same order with
+    probability prod(m!) / size!, where m counts how often each value occurs. Both tests are exact.
 
     Args:
         evidence: evidence of one look.
         size: replicates per block.
-        level: probability of a complaint about independent replicates.
+        level: largest probability of a complaint about independent replicates.
     """
     observed = [(s.cell.id, n, v) for s in evidence for n, v in s.observations.items() if v.size]
     for cell, name, values in () if isinstance(claim.rule.method, Deterministic) else observed:

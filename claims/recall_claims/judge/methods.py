@@ -217,7 +217,10 @@ class Student(Method):
 
 
 def heaviest(count: int) -> float:
-    """Largest share of the sum of squared deviations that t allows one of `count` values."""
+    """Return the largest share of the sum of squared deviations that one value may have.
+
+    If one of `count` values has a larger share, `Student` bounds nothing.
+    """
     return max(0.2, 6.4 / math.sqrt(count))
 
 

@@ -13,7 +13,9 @@ NOT_AUTHORS = (
 
 
 def told(error: BaseException) -> str:
-    """Return the text of an error in an author's code, and the line of that code that raised it.
+    """Return an error's type and text.
+
+    If an author's own code led to the error, the last line of that code follows.
 
     >>> told(ValueError("no such size"))
     'ValueError: no such size'

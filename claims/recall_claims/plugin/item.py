@@ -109,7 +109,11 @@ def collected(folder: Path) -> list[Claim]:
 
 
 def claim_at(file: Path, line: int) -> str:
-    """Return the id of the claim made by a call around this line of a file; "" if there is none."""
+    """Return the id of the claim that a call around this line of a file makes, or "".
+
+    Only a call whose function is written with "claim" counts, such as `rc.claim` or `batch_claim`:
+    a claim that is declared under another name, such as `slowly`, gives "".
+    """
     for call in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(call, ast.Call) and call.lineno <= line <= (call.end_lineno or 0):
             named = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "id")]
