@@ -6,7 +6,7 @@ equally often (paper B, statements B2 and B8).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -80,6 +80,27 @@ def draw(
         u=vectors[:, associations:],
         targets=torch.arange(associations, device=device) * outputs // associations,
     )
+
+
+def grouped(facts: Associations, rngs: Rngs, *, groups: int, shared: float) -> Associations:
+    """Make outputs of unit length that share a part with their group.
+
+    Output j is in group floor(j groups / M). It is its own vector times sqrt(1 - shared) plus a
+    uniform unit vector of its group times sqrt(shared), divided by its length.
+
+    Raises ValueError for less than one group, more groups than outputs, or ``shared`` below 0 or
+    from 1 on.
+    """
+    outputs, dim = facts.u.shape[1:]
+    if not 1 <= groups <= outputs or not 0 <= shared < 1:
+        raise ValueError(
+            f"{groups} groups of {outputs} outputs that share {shared}: give 1 to {outputs} "
+            "groups, and a share from 0 to below 1"
+        )
+    common = unit_vectors(Streams.like(rngs, facts.u), groups, dim)
+    group = torch.arange(outputs, device=common.device) * groups // outputs
+    mixed = math.sqrt(1 - shared) * facts.u + math.sqrt(shared) * common[:, group]
+    return replace(facts, u=mixed / mixed.norm(dim=2, keepdim=True))
 
 
 def cosine_memory(

@@ -14,6 +14,7 @@ from simulation.memory.mlp import (
     Associations,
     cosine_memory,
     draw,
+    grouped,
     relu_memory,
     trained,
     trained_accuracy,
@@ -196,6 +197,22 @@ def test_training_stops_when_it_is_good_enough_or_after_its_steps() -> None:
     facts, rngs = some()
     answers = trained(facts, rngs, width=16, steps=1)(facts.z)
     assert facts.correct(answers).double().mean(1).tolist() == once.tolist()
+
+
+def test_outputs_of_a_group_share_a_part_of_their_length() -> None:
+    facts = draw(generators(2), associations=9, outputs=9, dim=4000)
+    found = grouped(facts, generators(2, seed=1), groups=3, shared=0.75).u
+    same = torch.arange(9) // 3 == torch.arange(9)[:, None] // 3
+    right = torch.where(same, 0.75, 0.0).fill_diagonal_(1.0).double().expand(2, 9, 9)
+    torch.testing.assert_close(found @ found.mT, right, rtol=0, atol=0.08)
+    torch.testing.assert_close(found.norm(dim=2), torch.ones(2, 9).double())
+
+
+@pytest.mark.parametrize(("groups", "shared"), [(0, 0.5), (10, 0.5), (3, -0.1), (3, 1.0)])
+def test_groups_that_cannot_be_are_refused(groups: int, shared: float) -> None:
+    facts = draw(generators(1), associations=9, outputs=9, dim=4)
+    with pytest.raises(ValueError, match="give 1 to 9 groups"):
+        grouped(facts, generators(1), groups=groups, shared=shared)
 
 
 def test_initial_weights_are_truncated_normal() -> None:
