@@ -44,7 +44,6 @@ class Result(NamedTuple):
 
 
 def run(folder: Path, *command: str, environment: Mapping[str, str] | None = None) -> Result:
-    """Run a command in a folder."""
     done = subprocess.run(
         command,
         cwd=folder,

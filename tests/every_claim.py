@@ -48,7 +48,6 @@ def imported() -> dict[str, Claim]:
 
 
 def claims_in(modules: Iterable[object]) -> dict[str, Claim]:
-    """Claims that modules define, by id."""
     return {
         value.id: value
         for module in modules

@@ -1,1 +1,0 @@
-"""Speed, memory and samples that the suite needs: ``python -m tests.benchmarks``."""

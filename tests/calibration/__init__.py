@@ -1,1 +1,0 @@
-"""Error rates of the decision rules, measured on synthetic data of known truth."""

@@ -73,7 +73,6 @@ class Check:
 
     @property
     def name(self) -> str:
-        """Name of the prediction and the claim."""
         formula = f"{self.entry.module.removeprefix('theory.')}.{self.entry.name}"
         return f"`{formula}` by `{self.claim.id}`{self.case}"
 
@@ -103,7 +102,6 @@ class Check:
         return predicted > 1.05 or 0.05 <= predicted <= 0.95
 
     def predict(self, point: rc.Cell) -> Any:
-        """Return the prediction of the claim."""
         assert self.claim.predict is not None
         return self.claim.predict(point)
 

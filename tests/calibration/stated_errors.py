@@ -149,7 +149,6 @@ def judged(check: Check, cell: Cell, seed: int) -> Point:
 
 
 def row_of(name: str, *, seed: int) -> str:
-    """Run the check of this name, in a worker."""
     return row(next(c for c in checks() if c.name == name), seed=seed)
 
 

@@ -1,1 +1,0 @@
-"""Behaviour of the suite when something is broken."""

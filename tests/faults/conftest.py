@@ -94,7 +94,6 @@ LEDGER = ".recall-claims/ledger.sqlite"
 
 
 def edited(text: str, *edits: tuple[str, str]) -> str:
-    """Replace old text by new."""
     for old, new in edits:
         assert old in text
         text = text.replace(old, new)
@@ -126,15 +125,12 @@ def judged(folder: Path, *arguments: str) -> Result:
 
 
 def reported(folder: Path) -> dict[str, Any]:
-    """Read the report in a folder."""
     found: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     return found
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A folder with claims."""
-
     folder: Path
     file: str
     capture: pytest.CaptureFixture[str]
@@ -144,7 +140,6 @@ class Suite:
         self.write_text(HEAD + "".join(written(name, pause=pause) for name in names))
 
     def write_text(self, text: str) -> None:
-        """Put this text into the claim file."""
         path = self.folder / self.file
         path.write_text(text, encoding="utf-8")
         # Python matches bytecode to a file by whole seconds and length.
@@ -172,7 +167,6 @@ class Suite:
         return [self.file, *serial, *options]
 
     def command(self, *options: str) -> list[str]:
-        """Command line that runs the suite."""
         return [sys.executable, "-m", "pytest", *HOOKS, self.file, *options]
 
     def run_apart(self, *options: str, status: int | None = 0) -> Result:
@@ -183,15 +177,12 @@ class Suite:
         return result
 
     def report(self, folder: str = "reports/latest") -> dict[str, Any]:
-        """Read the report of the last run."""
         return reported(self.folder / folder)
 
     def claims(self, folder: str = "reports/latest") -> dict[str, dict[str, Any]]:
-        """Claims of the report, by id."""
         return {claim["id"]: claim for claim in self.report(folder)["claims"]}
 
     def states(self) -> dict[str, str]:
-        """States of all claims, by id."""
         return {name: claim["state"] for name, claim in self.claims().items()}
 
     def figures(self, folder: str = "reports/latest") -> dict[str, Any]:

@@ -58,7 +58,6 @@ tiny.values = lambda rngs, scale: 1.3 * honest(rngs, scale)
 
 
 def steps() -> list[dict[str, Any]]:
-    """Steps of the workflow's only job."""
     [job] = yaml.safe_load(FLOW.read_text(encoding="utf-8"))["jobs"].values()
     found: list[dict[str, Any]] = job["steps"]
     return found

@@ -38,11 +38,9 @@ class Run:
     ledger: sqlite3.Connection
 
     def entry(self, name: str = "one") -> dict[str, Any]:
-        """Return the record of a claim."""
         return next(claim for claim in self.record["claims"] if claim["id"] == f"tiny.{name}")
 
     def block(self, number: int, cell: str = "scale=1.0", claim: str = "two") -> Values:
-        """Return the observations of a block."""
         sql = "SELECT payload, checksum, replicates FROM blocks "
         where = "WHERE claim = ? AND cell = ? AND block = ?"
         [row] = self.ledger.execute(sql + where, (f"tiny.{claim}", cell, number))
@@ -84,7 +82,6 @@ def run(folder: Path, tmp_path: Path) -> Iterator[Run]:
 
 
 def check(run: Run, folder: Path, *options: str) -> int:
-    """Return the exit status of a check."""
     run.ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     (folder / "report.json").write_text(json.dumps(run.record), encoding="utf-8")
     return main(["check", str(folder / "ledger"), str(folder / "report.json"), *options])

@@ -132,5 +132,4 @@ def test_no_workers_is_one_clear_error(suite: Suite, monkeypatch: pytest.MonkeyP
 
 
 def places(suite: Suite, ledger: str) -> list[tuple[str, str, int]]:
-    """Claim, cell and index of the blocks in a ledger."""
     return sorted(suite.ask("SELECT claim, cell, block FROM blocks", ledger))

@@ -39,7 +39,6 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
 
 
 def told_of_each_test_case(claims: dict[str, dict[str, Any]]) -> None:
-    """Properties of each test case in `junit.xml`."""
     cases = {c.get("name"): c for c in ElementTree.parse("results/junit.xml").iter("testcase")}
     found = {
         name: {p.get("name"): p.get("value") for p in case.iter("property")}

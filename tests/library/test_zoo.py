@@ -24,7 +24,6 @@ FILES = ("means.py", "shapes.py", "growth.py", "own.py")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Make a folder with a copy of the zoo."""
     shutil.copytree(ZOO, tmp_path / "zoo", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 

@@ -1,1 +1,0 @@
-"""Tests that the claims notice a wrong theory."""

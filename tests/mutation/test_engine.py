@@ -42,7 +42,6 @@ def right(function: Any) -> FunctionType:
 
 
 def falsified(error: Error) -> CodeType:
-    """Return the code of the edited function."""
     function, (old, new) = right(error.function), error.edit.split(" => ")
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     [definition] = tree.body

@@ -1,1 +1,0 @@
-"""Tests of the record and of the reports made from it."""

@@ -12,7 +12,6 @@ SYMBOLS = {"vocab_size": "V", "length": "L", "samples": "N", "dim": "d", "width"
 
 
 def suite() -> rec.Suite:
-    """Make the settings of a run."""
     return rec.Suite(
         seed=0,
         tier="standard",
@@ -147,7 +146,6 @@ def cell(
 
 
 def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = False) -> rec.RuleRow:
-    """Make a decision rule."""
     return rec.RuleRow(
         name=name,
         method="intervals that are jointly valid",
@@ -158,7 +156,6 @@ def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = Fal
 
 
 def source(provenance: Provenance = "derived", *tests: str, paper: str = "A") -> rec.SourceRow:
-    """Make the source of a claim."""
     return rec.SourceRow(
         paper=paper,
         statements=list(tests or ("A3", "A9")) if paper == "A" else [],

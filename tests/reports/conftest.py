@@ -15,5 +15,4 @@ def report() -> Record:
 
 @pytest.fixture(scope="session")
 def page() -> str:
-    """The HTML of the sample record."""
     return html.render(sample.record())

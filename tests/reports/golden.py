@@ -192,7 +192,6 @@ def outcome(lines: list[str], _old: list[str]) -> str:
 
 
 def part(estimate: float | None, bounds: Range, region: builders.Ends) -> ComponentRow:
-    """Make a component with these figures."""
     found = builders.component("some", 0, 0, region)
     return replace(found, estimate=estimate, interval=bounds, one_sided=bounds)
 
@@ -239,7 +238,6 @@ WORDS: dict[str, Callable[..., object]] = {
 
 
 def words(lines: list[str], _old: list[str]) -> str:
-    """Call a function of `WORDS`."""
     name, _, arguments = lines[0].partition(" ")
     return str(WORDS[name](*json.loads(f"[{arguments}]")))
 

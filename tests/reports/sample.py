@@ -39,7 +39,6 @@ GRID: list[rec.Parameters] = [
 
 
 def record() -> rec.Record:
-    """Make the whole record."""
     return rec.Record(
         suite=suite(),
         papers=[

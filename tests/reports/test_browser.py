@@ -41,7 +41,6 @@ def browser(sockets_freed: None) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def file(page: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Address of the sample page."""
     found = tmp_path_factory.mktemp("page") / "report.html"
     found.write_text(page, encoding="utf-8")
     return found.as_uri()
@@ -49,7 +48,6 @@ def file(page: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def tab(browser: Browser, file: str) -> Iterator[Page]:
-    """Open the sample page in a new tab."""
     with browser.new_page(viewport=WIDE) as found:
         found.goto(file)
         yield found

@@ -41,7 +41,6 @@ class Text(SingleFileSnapshotExtension):
 
 @pytest.fixture
 def kept(snapshot: SnapshotAssertion) -> SnapshotAssertion:
-    """Read a stored text."""
     return snapshot.use_extension(Text)
 
 

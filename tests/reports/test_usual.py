@@ -54,7 +54,6 @@ def usual(claim: rec.ClaimRow) -> rec.Usual | None:
 
 
 def ends(claim: rec.ClaimRow) -> tuple[float, float]:
-    """Return the ends of the interval of the only component."""
     found = usual(claim)
     assert found is not None
     return found.ends.ends

@@ -22,7 +22,6 @@ T = TypeVar("T")
 
 
 def end(path: Iterable[T]) -> T:
-    """Return the last state of a path."""
     (last,) = deque(path, maxlen=1)
     return last
 
@@ -75,7 +74,6 @@ def every_batch(template: Batch, length: int, samples: int) -> Batch:
 
 
 def informative(tokens: Tensor, positions: Tensor) -> Tensor:
-    """Informative token of each sequence."""
     return tokens.gather(2, positions[..., None])[..., 0]
 
 

@@ -43,7 +43,6 @@ class Row(NamedTuple):
 
 
 def read(name: str) -> list[dict[str, str]]:
-    """Read the lines of a file of figures."""
     with (FOLDER / f"{name}.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -149,7 +148,6 @@ ROWS = [*curve(), *fact_flows(), *hebbian(), *zipf_schemes(), *zipf_trained()]
 
 
 def table() -> str:
-    """Write the comparison as a table of Markdown."""
     lines = ["| | published | theory | may differ by |", "|---|---|---|---|"]
     lines += [f"| {r.what} | {r.published:.6g} | {r.theory:.6g} | {r.allowed:.2g} |" for r in ROWS]
     return "\n".join(lines) + "\n"

@@ -129,7 +129,6 @@ def known() -> task.Facts:
 
 @pytest.fixture
 def prompts(known: task.Facts) -> torch.Tensor:
-    """Draw prompts of twelve tokens, one for each fact."""
     return task.prompts(streams(), known, length=12)
 
 

@@ -27,8 +27,6 @@ def test_biographies_have_the_name_first_and_every_value_once() -> None:
 
 
 class Uniform(nn.Module):
-    """A model that predicts all tokens to be equally likely."""
-
     def forward(self, tokens: Tensor) -> Tensor:
         return torch.zeros(*tokens.shape, 1000)
 

@@ -21,7 +21,6 @@ def problem(replicates: int = 1, length: int = 8, noise: int = 5) -> learning.Fa
 
 
 def random(model: relaxed.Logits, size: float = 1.0) -> relaxed.Parts:
-    """Random parameters, without any symmetry."""
     generator = torch.Generator().manual_seed(0)
     return {
         name: size * torch.randn(part.shape, generator=generator, dtype=part.dtype)

@@ -10,6 +10,5 @@ from recall_claims.evidence.ledger import Ledger
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    """An empty, open ledger."""
     with Ledger(tmp_path / "ledger.sqlite") as opened:
         yield opened

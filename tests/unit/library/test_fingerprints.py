@@ -74,7 +74,6 @@ def innocent(cell, block):
 
 
 def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
-    """Import the source as a fresh module."""
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
     for loaded in [m for m in sys.modules if m == name or m.partition(".")[0] == "own"]:

@@ -25,7 +25,6 @@ SENSELESS = (
 
 
 def text(rests_on: Mapping[str, Sequence[str]], budget: str = "share = 0.1\nslots = 20") -> str:
-    """Write a paper's file."""
     entries = ", ".join(
         f"{{id = '{name}', provenance = 'stated', text = 't', rests_on = {bases}}}"
         for name, bases in rests_on.items()

@@ -70,7 +70,6 @@ def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: s
 
 
 def predicting(rule: Rule, value: object) -> None:
-    """Check a rule with a prediction."""
     rule.check(rc.grid(size=(2, 4)), lambda _: value)
 
 

@@ -42,7 +42,6 @@ def off_by(factor: float) -> Callable[[rc.Cell], float]:
 
 
 def of(tier: Tier = "smoke", **changes: Any) -> str:
-    """Registration of the claim with these changes."""
     return registration(replace(registered, **changes), tier)
 
 

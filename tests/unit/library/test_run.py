@@ -50,7 +50,6 @@ def scanned(cell: rc.Cell, block: rc.Block) -> Array:
 
 
 def blas_threads() -> float:
-    """Largest number of threads of any BLAS library."""
     pools = threadpoolctl.threadpool_info()
     return float(max(pool["num_threads"] for pool in pools if pool["user_api"] == "blas"))
 
