@@ -27,7 +27,6 @@ from recall_reports.record.certificates import Certificate, load
 from tests.every_claim import imported
 
 CERTIFICATES = Path(__file__).parents[2] / "reports" / "certificates.json"
-BASELINE = CERTIFICATES.with_name("baseline.json")
 SEED = 1001
 
 WORLDS = {

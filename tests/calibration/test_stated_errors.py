@@ -1,7 +1,5 @@
 """Tests of stated errors: their trial, their text in docstrings, and that each is stated once."""
 
-import importlib
-import pkgutil
 import re
 from dataclasses import replace
 from functools import partial
@@ -12,11 +10,11 @@ import pytest
 import torch
 
 import recall_claims as rc
-import theory
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.predictions import Prediction, error_of, predictions, registered
 from tests.calibration import stated_errors
 from tests.calibration.stated import UNTRIED, Check, checks
+from tests.mutation import mutants
 
 CHECKS = {check.name: check for check in checks()}
 CHEAP = CHECKS["`memory.linear.half_dim` by `B.linear-threshold`"]
@@ -24,8 +22,7 @@ SHARE = CHECKS["`memory.linear.one_bit_accuracy` by `B.one-bit-accuracy`"]
 
 
 def every() -> tuple[Prediction, ...]:
-    for module in pkgutil.walk_packages(theory.__path__, "theory."):
-        importlib.import_module(module.name)
+    mutants.modules()  # each registers its predictions
     return tuple(entry for entry in predictions() if entry.module.startswith("theory."))
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize, expect, sync
 
 from recall_reports import formula, html, phrases
 from recall_reports.record import Record
-from recall_reports.record.files import load, validated
+from recall_reports.record.files import validated
 from tests.reports import builders, sample
 from tests.reports import test_hostile as hostile
 
@@ -22,7 +22,6 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 WIDE, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=390, height=844)
 FOLDED = ".claim > template"
 SHOWN = ".claim:not([hidden])"
-BASELINE = Path(__file__).parents[2] / "reports" / "baseline.json"
 DOMINANT = "[id='A.dominant-noise']"
 
 
@@ -98,10 +97,10 @@ def test_claims_are_sorted_and_go_back(tab: Page) -> None:
 
 
 def test_the_page_of_the_baseline_is_short_and_has_few_elements(
-    browser: Browser, tmp_path: Path
+    browser: Browser, baseline: Record, tmp_path: Path
 ) -> None:
     file = tmp_path / "report.html"
-    file.write_text(html.render(load(BASELINE)), encoding="utf-8")
+    file.write_text(html.render(baseline), encoding="utf-8")
     with browser.new_page(viewport=ViewportSize(width=1280, height=900)) as tab:
         tab.goto(file.as_uri())
         expect(tab.locator("input[type=search]")).to_be_in_viewport()

@@ -13,7 +13,6 @@ import pytest
 from recall_reports import diff, summary
 from recall_reports.__main__ import main
 from recall_reports.record import Record, files
-from recall_reports.record.files import load
 from tests.reports import sample
 
 
@@ -123,8 +122,9 @@ def test_a_comment_has_a_length_that_is_accepted(report: Record) -> None:
     assert re.search("And [1-9][0-9]+ more: run `diff`", text)
 
 
-def test_the_committed_baseline_is_a_whole_standard_run_in_which_all_claims_pass() -> None:
-    baseline = load(Path(__file__).parents[2] / "reports" / "baseline.json")
+def test_the_committed_baseline_is_a_whole_standard_run_in_which_all_claims_pass(
+    baseline: Record,
+) -> None:
     assert baseline.suite.tier == "standard"
     left_out = [claim for claim in baseline.claims if claim.outcome != "passed"]
     assert Counter(claim.reason for claim in left_out) == {

@@ -2,16 +2,14 @@
 
 import re
 import time
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from latex2mathml import commands
 
 from recall_reports import formula
-from recall_reports.record import files
+from recall_reports.record import Record
 
-BASELINE = Path(__file__).parents[2] / "reports" / "baseline.json"
 SPLIT = re.compile(r"\d</(?:mn|sup|sub)>(?:</?\w+>)*[.,]\d")
 
 
@@ -89,9 +87,8 @@ def test_a_formula_cannot_hold_up_the_page(latex: str) -> None:
     assert time.process_time() - start < 1
 
 
-def test_what_the_baseline_shows_has_no_backslash_and_no_split_number() -> None:
-    record = files.load(BASELINE)
-    for claim in record.claims:
+def test_what_the_baseline_shows_has_no_backslash_and_no_split_number(baseline: Record) -> None:
+    for claim in baseline.claims:
         for shown in (formula.mathml(claim.latex), formula.inline(claim.title)):
             assert "\\" not in shown, claim.id
             assert not SPLIT.search(shown), claim.id

@@ -18,11 +18,6 @@ from tests import every_claim, figures
 
 
 @pytest.fixture(scope="module")
-def baseline() -> Record:
-    return figures._record("reports/baseline.json")
-
-
-@pytest.fixture(scope="module")
 def claims(baseline: Record) -> dict[str, ClaimRow]:
     """The claims with the cells that were simulated."""
     return {

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from msgspec.structs import replace
 from recall_reports import figures, html, markdown, phrases, summary
 from recall_reports.analyses import Analyses
 from recall_reports.record import Record
-from recall_reports.record.files import load
 from tests.reports import builders, golden, sample
 from tests.reports.golden import of_states
 
@@ -65,7 +63,6 @@ def test_assumptions_meet_theorems() -> None:
 
 Render = Callable[[Record], str]
 FORMS: dict[str, Render] = {"html": html.render, "markdown": markdown.render}
-BASELINE = Path(__file__).parents[2] / "reports" / "baseline.json"
 
 
 @pytest.mark.parametrize("render", [*FORMS.values(), golden.terminal], ids=[*FORMS, "terminal"])
@@ -86,8 +83,8 @@ def test_a_bound_on_an_edge_is_explained_wherever_it_stands(report: Record) -> N
         assert figures.STAR in text
 
 
-def test_what_is_printed_of_a_refuted_control_is_not_in_its_region() -> None:
-    for claim in load(BASELINE).claims:
+def test_what_is_printed_of_a_refuted_control_is_not_in_its_region(baseline: Record) -> None:
+    for claim in baseline.claims:
         for control in claim.controls:
             if control.verdict == "REFUTED":
                 assert control.region is not None
@@ -120,9 +117,9 @@ def test_names_never_break_and_findings_stand_beside_or_below(report: Record, wi
             assert all(word in text for word in figures.finding(claim.head).split())
 
 
-def test_a_title_says_so_where_the_region_excludes_the_law_that_it_names() -> None:
+def test_a_title_says_so_where_the_region_excludes_the_law_that_it_names(baseline: Record) -> None:
     named = re.compile(r"\d to \d|less than|by \d")
-    for claim in load(BASELINE).claims:
+    for claim in baseline.claims:
         sides = {part.region.ends[0] <= 1 <= part.region.ends[1] for part in claim.components}
         if claim.rule.scale == "ratio" and claim.verdict == "SUPPORTED" and False in sides:
             assert named.search(claim.title), f"{claim.id}: {claim.title}"

@@ -12,7 +12,6 @@ from recall_claims import Cell, Claim, Regime
 from recall_claims.model.predictions import Prediction, predictions
 from recall_claims.model.source import On
 from tests.every_claim import imported
-from theory.memory import linear
 
 SEARCHED = {name: claim for name, claim in imported().items() if claim.regime and claim.predict}
 ASKS_ITSELF = {
@@ -85,10 +84,3 @@ def test_no_regime_asks_the_law_that_is_tried_in_it(name: str) -> None:
 def test_no_stated_error_is_left_out_where_it_fails(name: str) -> None:
     found, _ = asked(STATED[name])
     assert (name in found) == (name in ASKS_ITSELF)
-
-
-def test_a_regime_that_asks_a_law_is_noticed() -> None:
-    accurate = linear.PAIRS.searched(
-        holds=lambda c: linear.linear_memory_accuracy(c["associations"], c["dim"]) >= 0.9
-    )
-    assert asked(accurate)[0] == {"theory.memory.linear.linear_memory_accuracy"}

@@ -17,7 +17,6 @@ from theory.memory import bilinear as theory
 def test_overlaps_of_features_as_defined() -> None:
     rng, dim, width = np.random.default_rng(0), 8, 12
     x, y = unit_vectors(rng, 2, 40_000, dim)
-    square = np.zeros(len(x))
     pairs = (rng.standard_normal((2, len(x), dim)) for _ in range(width))
     overlap = sum(
         (a * x).sum(1) * (b * x).sum(1) * (a * y).sum(1) * (b * y).sum(1) for a, b in pairs
