@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
 
 GPU, META = torch.device("cuda:0"), torch.device("meta")
 Given = tuple[Any, ...]
@@ -106,7 +107,7 @@ class _Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: Given = (), kwargs: Named | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = list(_tensors((args, *kwargs.values())))
+        given = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
         owners = {id(x.host): x for x in given if isinstance(x, Far)}
         there = bool(owners)
         if "device" in kwargs and kwargs["device"] is not None:
@@ -119,9 +120,8 @@ class _Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if kwargs.get("output_size") is not None:
             name = f"{name} of a known size"
         self.add(name, given, there, computes)
-        near = {key: _each(_near, value) for key, value in kwargs.items()}
-        result = func(*_each(_near, args), **near)
-        return _each(lambda x: _far(x, owners), result) if there else result
+        result = func(*tree_map(_near, args), **tree_map(_near, kwargs))
+        return tree_map(lambda x: _far(x, owners), result) if there else result
 
     def add(self, name: str, given: list[torch.Tensor], there: bool, computes: bool) -> None:
         """Count an operation."""
@@ -144,19 +144,6 @@ def _known(func: Any) -> tuple[str, bool]:
     name = func._schema.name.split("::")[1]
     aliases = [x.alias_info for x in func._schema.returns]
     return name, name not in IDLE and not any(x is not None and not x.is_write for x in aliases)
-
-
-def _tensors(x: Any) -> Iterator[torch.Tensor]:
-    if isinstance(x, torch.Tensor):
-        yield x
-    elif isinstance(x, list | tuple):
-        for each in x:
-            yield from _tensors(each)
-
-
-def _each(function: Callable[[Any], Any], x: Any) -> Any:
-    """Apply a function to an argument, or to each argument in a list."""
-    return type(x)(_each(function, y) for y in x) if type(x) in (list, tuple) else function(x)
 
 
 def _near(x: Any) -> Any:
@@ -243,7 +230,7 @@ def _made(func: Callable[..., Any], args: Given, kwargs: Named) -> torch.Tensor:
     if isinstance(first, torch.Tensor) and func is torch.as_tensor:
         kept = first if kwargs.get("dtype") is None else first.to(kwargs["dtype"])
         return kept if device is None else kept.to(_place(device))
-    numbers = _each(lambda x: x.item() if isinstance(x, Far) else x, first)
+    numbers = tree_map(lambda x: x.item() if isinstance(x, Far) else x, first)
     made = torch.tensor(numbers, *rest, **kwargs)
     return made if device is None else made.to(_place(device))
 
