@@ -87,8 +87,10 @@ def leading(problem: Problem) -> float:
 def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The covariance and the mean value of a sample split exactly into expectation, informative
     token and context. Their products split the token scores into nine pieces, one for each
-    mechanism of noise. The mean variance of every piece over the tokens is as predicted, and so is
-    the covariance of D and H, which share the label counts."""
+    mechanism of noise. What lies along the trigger, what infinitely many samples store, and what
+    samples read of themselves on average are taken apart first. The mean variance of every piece
+    over the tokens is as predicted, and so is the covariance of D and H, which share the label
+    counts."""
     batch, name = block.draw(sampling.draw, cell.without("term")), cell["term"]
     if name not in noise_decomposition.PIECES:
         return 2 * noise_decomposition.covariance(batch, "D", "H")

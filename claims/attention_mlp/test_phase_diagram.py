@@ -80,8 +80,8 @@ def points() -> tuple[rc.Cell, ...]:
 )
 def phase_map(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The width that half accuracy needs is set by one of six conditions: coverage, recall, the
-    recall cap, mean bias, gradient noise or MLP noise. Taking each cause away in the simulation
-    shows which one costs most accuracy; what it does not cost counts as no loss."""
+    recall cap, mean bias, gradient noise or MLP noise. Taking the causes away one after another,
+    on the same data, shows which one costs most accuracy; a cost below zero counts as none."""
     batch, narrow = block.draw(mlp.draw, cell.without("centred"))
     sizes = {"width": WIDER * narrow.width, "dim": cell["dim"], "activation": cell["activation"]}
     wide = block.draw(mlp.draw_layer, sizes)

@@ -205,7 +205,8 @@ def left(path: learning.Losses) -> Tensor:
     "by when the theorem's model has learned the facts",
 )
 def noise_subjects(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The facts are still learned when noise tokens are subjects too."""
+    """The facts are still learned when noise tokens are subjects too. Training has
+    four prompts of each fact, and the loss is measured on these."""
     problem = facts(cell, block)
     counts = relaxed.noisy_pairs(problem, block.rngs, 4)
     return left(descended(problem, counts=counts, rate=0.1, most=5 * STEPS))

@@ -191,8 +191,9 @@ class NoiseDecomposition:
 
     @property
     def mean_bias(self) -> torch.Tensor:
-        r"""A, :math:`N^{-1}\sum_i\bar\Sigma\,g_i\mu` and the sum over samples of the expectation of
-        :math:`g_{ii}(\Sigma^C_ih^C_i+\Sigma^I_ih^I_i)/N^2`, also over the informative token."""
+        r"""A, :math:`N^{-1}\sum_i\bar\Sigma\,g_i\mu` and the sum over samples of
+        :math:`g_{ii}/N^2` times the expectation of :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`, also
+        over the informative token."""
         mean = self.data.mean(self.mean_memory(self.centre))
         return self.score(mean + self.within_sample[1])
 
@@ -227,8 +228,8 @@ class NoiseDecomposition:
         r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i` less F, plus one sum over samples less another.
 
         The first is of the expectation of :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative
-        token. The second is of the expectation of
-        :math:`g_{ii}(\Sigma^C_ih^C_i+\Sigma^I_ih^I_i)/N^2`, also over the informative token. With
+        token. The second is of :math:`g_{ii}/N^2` times the expectation of
+        :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`, also over the informative token. With
         the trigger in the values, H also has what is read of the trigger's memory at finite N.
         """
         data, (given, average) = self.data, self.within_sample

@@ -181,3 +181,23 @@ def test_learned_embeddings_follow_the_gradient_of_the_true_loss() -> None:
     expected = -gradient / gradient.norm(dim=2).mean(1)[:, None, None]
     torch.testing.assert_close(move, 0.3 * batch.z.norm(dim=2).mean(1)[:, None, None] * expected)
     assert not torch.equal(moved.u, batch.u)
+
+
+def test_tokens_overlap_along_the_query_and_the_trigger_does_not() -> None:
+    batch, _ = drawn()
+    found = relaxed.correlated(batch, overlap=0.36)
+    sums = 0.8 * batch.z + 0.6 * batch.query[:, None]
+    torch.testing.assert_close(found.z, sums / sums.norm(dim=2, keepdim=True))
+    assert found.trigger is batch.trigger
+
+
+def test_zipf_tokens_in_training_and_testing() -> None:
+    (batch, rngs), law = drawn(samples=4000), 1 / np.arange(1, 13)
+    with (
+        patch.object(three_steps, "token_scores") as trained,
+        patch.object(relaxed, "_found") as on,
+    ):
+        relaxed.zipf(batch, rngs, power=1.0)
+    for sequences in (trained.call_args.args[0].tokens, on.call_args.args[0].tokens):
+        counts = np.bincount(sequences.flatten(), minlength=12)
+        assert stats.chisquare(counts, law / law.sum() * counts.sum()).pvalue > 1e-6
