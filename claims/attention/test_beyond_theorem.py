@@ -104,7 +104,8 @@ gradient_descent = beyond(
     "gradient-descent",
     "150 steps of gradient descent",
     "three steps: 150",
-    "150 steps of full-batch gradient descent on all parameters localise as often as three.",
+    "150 steps of full-batch gradient descent at rate 30 on all parameters localise as often as "
+    "three.",
     descended,
     dtype="float64",  # 150 steps amplify rounding
     replicates=(16, 1024),
@@ -137,8 +138,8 @@ adam = beyond(
     "adam",
     "A hundred steps of Adam",
     "three steps: a hundred of Adam",
-    "A hundred full-batch steps of Adam on all parameters localise as often as three gradient "
-    "steps.",
+    "A hundred full-batch steps of Adam at rate 0.01, on the value matrix and the attention vector "
+    "W q, localise as often as three gradient steps.",
     lambda batch, rngs: relaxed.trained(batch, rngs, optimiser="Adam", steps=100, rate=0.01),
     replicates=(16, 1024),
 )
@@ -203,8 +204,8 @@ correlated_embeddings = beyond(
     "correlated-embeddings",
     "Localisation with embeddings of mean overlap 0.1",
     "independent embeddings: overlap 0.1",
-    "With input embeddings whose mean inner product is 0.1 the localisation probability is that "
-    "of independent ones.",
+    "With token embeddings whose mean inner product is 0.1 the localisation probability is that "
+    "of independent ones. The trigger stays independent.",
     lambda batch, rngs: relaxed.localised(relaxed.correlated(batch, overlap=0.1), rngs),
 )
 quiet_trigger = beyond(
