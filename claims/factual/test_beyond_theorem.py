@@ -85,7 +85,10 @@ def stages(
         losses = trained(cell, block)
         return learning.half_step(losses.subject) / learning.half_step(losses.relation)
 
-    flattest.__doc__ = f"{model} the loss is flattest at log D."
+    flattest.__doc__ = (
+        f"{model} the loss is flattest at log D. It is flattest where it falls least per logarithm "
+        "of time between the two half times."
+    )
     ratio.__doc__ = f"{model} subjects take as many times longer than relations as {theorem}."
     return (
         plateau(f"B.beyond-{name}-plateau", f"{title}: the plateau", assumption)(flattest),
@@ -121,7 +124,7 @@ softmax_plateau, softmax_order = stages(
     "Softmax attention in the dynamics",
     "linear attention: softmax",
     lambda cell, block: descended(facts(cell, block), relaxed.softmax, rate=4.0),
-    model="With softmax attention",
+    model="With softmax attention, at a rate of 4,",
     theorem="with linear",
 )
 two_layers_plateau, two_layers_order = stages(
@@ -130,7 +133,8 @@ two_layers_plateau, two_layers_order = stages(
     "one layer: two",
     # From the published start they would not leave it.
     lambda cell, block: descended(facts(cell, block), relaxed.two_layers, scale=0.03, rate=0.25),
-    model="With a second layer, which the first one queries,",
+    model="With a second layer, which the first one queries, at a rate of 1/4 and from weights "
+    "of 0.03,",
     theorem="with one",
 )
 learned_embeddings_plateau, learned_embeddings_order = stages(
@@ -139,7 +143,7 @@ learned_embeddings_plateau, learned_embeddings_order = stages(
     "frozen embeddings: learned",
     # One-hot at the start; the steps stay smooth.
     lambda cell, block: descended(facts(cell, block), relaxed.embedded, rate=0.25),
-    model="With embeddings that are trained as well",
+    model="With embeddings that are trained as well, at a rate of 1/4,",
     theorem="with frozen ones",
 )
 adam_plateau, adam_order = stages(
@@ -147,7 +151,7 @@ adam_plateau, adam_order = stages(
     "Adam instead of gradient descent",
     "gradient descent: Adam",
     lambda cell, block: descended(facts(cell, block), rate=1e-3, optimiser="adam"),
-    model="With Adam",
+    model="With Adam, at a rate of 1/1000,",
     theorem="with gradient descent",
 )
 weight_decay_plateau, weight_decay_order = stages(
@@ -155,7 +159,7 @@ weight_decay_plateau, weight_decay_order = stages(
     "Weight decay of 0.01",
     "no weight decay: 0.01",
     lambda cell, block: descended(facts(cell, block), decay=0.01, most=2000),
-    model="With weight decay",
+    model="With weight decay, at a rate of 1/2,",
     theorem="without",
 )
 large_steps_plateau, large_steps_order = stages(
@@ -171,7 +175,8 @@ zipf_subjects_plateau, zipf_subjects_order = stages(
     "Zipf subjects",
     "equal frequencies: 1/i",
     unequal,
-    model="With subjects of frequency 1/i",
+    model="With subjects of frequency 1/i, where neighbours in rank share an answer, at a rate of "
+    "1/2,",
     theorem="with equal ones",
 )
 
