@@ -1,8 +1,8 @@
 r"""Listwise retrieval: each own score exceeds the average of its top competitors.
 
 The score of pair i under W has to exceed an average: the mean score of its best competitors, a
-share r of all n - 1. As $n\to\infty$ at $n = \alpha d^2$ the competitors' scores are normal with
-the variance $|We_i|^2/d$ for any W, so that this average is $k|We_i|/\sqrt d$ with
+share r of all n - 1, rounded up. As $n\to\infty$ at $n = \alpha d^2$ the competitors' scores are
+normal with the variance $|We_i|^2/d$ for any W, so that this average is $k|We_i|/\sqrt d$ with
 $k = \varphi(\Phi^{-1}(1-r))/r$, and $We_i$ has to lie in a circular cone around $u_i$. A subspace
 of $d^2$ dimensions meets n such cones up to
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from simulation.embeddings import unit_vectors
 from simulation.spectral import flows
 from simulation.spectral import softmax_memory as memory
+from simulation.spectral.facts import rotated
 from simulation.spectral.softmax_groups import Groups
 from simulation.spectral.softmax_muon import Muon
 from simulation.streams import Streams
@@ -117,6 +118,18 @@ def test_signs_in_a_basis_with_the_constant_vector_are_muon_s() -> None:
     cosines = torch.from_numpy(dct(np.eye(16), norm="ortho", axis=0))
     signs = memory.in_basis(flows.sign, cosines)(task.gradient(task.start()).matrix)
     assert torch.allclose(signs, flows.polar(task.gradient(task.start()).matrix))
+
+
+def test_signs_move_scores_further_in_two_bases_than_in_one() -> None:
+    """In one basis the mean lead is below 2, by Cauchy's inequality; in two it is near the root of
+    2 K/pi, 6.4.
+    """
+    task, streams = memory.Memory.grouped(64, 1, 0.0, 0.0, LIKE), Streams(generators(8))
+    answers, queries = rotated(streams, 64), rotated(streams, 64)
+    first = task.gradient(task.start()).matrix
+    one = memory.leads(memory.in_basis(flows.sign, answers)(first)).mean(1)
+    two = memory.leads(memory.in_bases(flows.sign, answers, queries)(first)).mean(1)
+    assert bool((one < 2).all() and (two > 6).all())
 
 
 def test_embeddings_need_no_more_coordinates_than_there_are_items() -> None:
