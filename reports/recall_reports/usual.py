@@ -139,7 +139,7 @@ def _is_coin(cell: CellRow) -> bool:
     if not isinstance(share, float) or not 0 <= share <= 1 or count < 2 or cell.error is None:
         return False
     successes = share * count
-    whole = math.isclose(successes, round(successes), abs_tol=1e-6)
+    whole = math.isclose(successes, round(successes), rel_tol=1e-6)
     most = share * (1 - share) / (count - 1)
     return whole and math.isclose(cell.error**2, most, rel_tol=1e-3, abs_tol=1e-12)
 
@@ -249,8 +249,9 @@ def _exponents(claim: ClaimRow) -> list[Usual | None]:
 
 
 def _of(cells: Sequence[CellRow], component: ComponentRow) -> list[CellRow]:
-    """Return a component's cells."""
-    return [cell for cell in cells if component.params.items() <= cell.params.items()]
+    """Return the cell that a component is about, or else the cells that share its parameters."""
+    named = [cell for cell in cells if cell.params == component.params]
+    return named or [cell for cell in cells if component.params.items() <= cell.params.items()]
 
 
 def _numbers(values: Iterable[object]) -> Array | None:

@@ -178,6 +178,24 @@ def test_a_mean_over_cells_has_the_error_of_all_and_a_ratio_that_of_its_unit() -
     assert (high - low) / 2 == pytest.approx(half, rel=0.05)
 
 
+def test_a_tiny_mean_is_no_share() -> None:
+    values = 1e-13 * np.random.default_rng(5).gamma(4.0, 0.25, 256)
+    part = builders.component("all", 1.0, 0.1, (0.9, 1.1))
+    low, high = ends(claim(builders.rule(), [cell({}, values, predicted=1e-13)], part))
+    assert 0.8 < low < 1 < high < 1.2
+
+
+def test_a_component_about_one_cell_takes_no_cell_with_further_parameters() -> None:
+    rng = np.random.default_rng(6)
+    cells = [
+        cell({"dim": 8}, 100 + rng.standard_normal(64), predicted=100.0),
+        cell({"dim": 8, "batch": 4}, 50 + rng.standard_normal(64), predicted=100.0),
+    ]
+    part = builders.component("dim=8", 1.0, 0.1, (0.9, 1.1), {"dim": 8})
+    low, high = ends(claim(builders.rule(), cells, part))
+    assert 0.98 < low < 1 < high < 1.02
+
+
 def test_a_record_without_standard_errors_has_no_usual_analysis() -> None:
     found = location([coins(np.random.default_rng(12), 0.5, 64)] * 6)
     for one in found.cells:
