@@ -180,6 +180,21 @@ def test_nothing_scrolls_sideways(browser: Browser, file: str, size: ViewportSiz
         tab.wait_for_function(f"{root}.scrollWidth === {root}.clientWidth")
 
 
+@pytest.mark.parametrize("width", [360, 1024])
+def test_nothing_that_opens_is_cut_off(browser: Browser, tmp_path: Path, width: int) -> None:
+    record, file = load(BASELINE), tmp_path / "report.html"
+    record.claims = [claim for claim in record.claims if claim.id == "A.recall-variants"]
+    file.write_text(html.render(record), encoding="utf-8")
+    with browser.new_page(viewport=ViewportSize(width=width, height=900)) as tab:
+        tab.goto(file.as_uri())
+        tab.click("button.all")
+        tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        expect(tab.locator(".summary template")).to_have_count(0)
+        root, table = "document.documentElement", "document.querySelector('.claim .components')"
+        assert tab.evaluate(f"{root}.scrollWidth === {root}.clientWidth") is True
+        assert tab.evaluate(f"{table}.scrollWidth <= {table}.closest('.claim').clientWidth") is True
+
+
 def test_only_what_is_open_is_printed(tab: Page) -> None:
     tab.click(f"{DOMINANT} > summary")
     tab.emulate_media(media="print")
