@@ -26,7 +26,7 @@ def message(claim: ClaimRow, share: float, budget: float, since: str = "") -> st
         budget: the probability that the run refutes any true claim.
         since: edits since the claim came out as expected; empty if unknown.
     """
-    why = f": {claim.explanation}" if claim.explanation else ""
+    why = f": {' '.join(claim.explanation.split())}" if claim.explanation else ""
     either = "the theory is wrong, or the simulation is" * (claim.verdict == "REFUTED")
     suspect = "; ".join(filter(None, (either, since)))
     lines = {
@@ -100,7 +100,8 @@ def _needs(claim: ClaimRow) -> str:
     Bounds of a located crossing do not narrow: they are among sizes fixed beforehand.
     """
     open_ = [part for part in claim.components if part.verdict == "INCONCLUSIVE"]
-    if not (open_ and claim.cells) or claim.rule.locates or claim.rule.scale == NO_SAMPLING:
+    undecided = open_ and claim.cells and claim.verdict != "REFUTED"
+    if not undecided or claim.rule.locates or claim.rule.scale == NO_SAMPLING:
         return ""
     factors = [_factor(part) for part in open_]
     factor = max(factors)

@@ -37,6 +37,13 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
+def two_figures(value: float) -> str:
+    """Write a positive number to two figures, zeros included, such as a percentage: `5.0`."""
+    if not 1e-4 <= value < 99.5:
+        return number(value, 2)
+    return f"{value:#.2g}".removesuffix(".")
+
+
 def finding(found: ComponentRow | ControlRow | None) -> str:
     """Write the estimate of a component or control with its interval; a dash for none.
 
@@ -53,9 +60,7 @@ def finding(found: ComponentRow | ControlRow | None) -> str:
         allowed = region(found).strip("[]").replace(", ", " to ")
         return f"{f'{estimate}, ' if estimate else ''}within {allowed}*"
     if found.estimate is not None and ends and (one := near_one(found)):
-        inner = [
-            f"1 {_signed(end - 1)}" if end is not None else None for end in (ends.low, ends.high)
-        ]
+        inner = [None if end is None else _around_one(end) for end in (ends.low, ends.high)]
         same = ends.low == ends.high == found.estimate
         return one if same else f"{one} {_bracket(*inner, low_edge=low, high_edge=high)}"
     apart = found.region if found.verdict is Verdict.REFUTED else None
@@ -98,7 +103,7 @@ def near_one(found: ComponentRow | ControlRow) -> str:
     region, estimate = found.region, found.estimate
     if region is None or estimate is None or not _about_one(region) or abs(estimate - 1) > 0.1:
         return ""
-    return f"1 {_signed(estimate - 1)}"
+    return _around_one(estimate)
 
 
 def _about_one(region: Range) -> bool:
@@ -106,8 +111,8 @@ def _about_one(region: Range) -> bool:
     return low < 1 < high and high - low <= NARROW
 
 
-def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'} {number(abs(value), 2)}"
+def _around_one(value: float) -> str:
+    return f"1 {'-' if value < 1 else '+'} {number(abs(value - 1), 2)}" if value != 1 else "1"
 
 
 def _bracket(low: str | None, high: str | None, *, low_edge: bool, high_edge: bool) -> str:

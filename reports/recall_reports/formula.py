@@ -163,5 +163,9 @@ def inline(text: str) -> Markup:
 
 def _plain(text: str) -> Markup:
     spelt = SPELT.sub(lambda m: SIGNS.get(m[0].strip()) or html.unescape(f"&{m[0]};"), text)
-    raised = RAISED.sub(r"<sup>\1\2</sup>", str(escape(spelt)))
-    return Markup(LOWERED.sub(r"\1<sub>\2\3</sub>", raised))
+    return Markup(LOWERED.sub(r"\1<sub>\2\3</sub>", _raised(str(escape(spelt)))))
+
+
+def _raised(text: str) -> str:
+    """Raise exponents, and exponents within these."""
+    return RAISED.sub(lambda match: f"<sup>{_raised(match[1] or match[2])}</sup>", text)

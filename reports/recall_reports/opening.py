@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Sequence
 
-from recall_reports import phrases, summary
+from recall_reports import figures, phrases, summary
 from recall_reports.record import ClaimRow, ComponentRow, Record
 from recall_reports.record.values import Scale
 
@@ -13,13 +13,14 @@ TESTED = {
     "reported": "a sentence as reviewers or readers report it",
 }
 """Words for the tested statements, by provenance."""
-AIMS: dict[tuple[Scale, bool], tuple[str, str]] = {
-    ("ratio", False): ("ratios of means", "%"),
-    ("probability", False): ("probabilities", " points"),
-    ("ratio", True): ("critical sizes", "%"),
-    ("exponent", False): ("exponents", ""),
+AIMS: dict[tuple[Scale, bool], tuple[str, str, str]] = {
+    ("ratio", False): ("ratio of means", "ratios of means", "%"),
+    ("probability", False): ("probability", "probabilities", " points"),
+    ("ratio", True): ("critical size", "critical sizes", "%"),
+    ("exponent", False): ("exponent", "exponents", ""),
 }
-"""Name of the estimand and unit of its errors, by scale and whether it is a critical value."""
+"""Names of one estimand and of several, and the unit of errors, by scale and whether the estimand
+is a critical value."""
 RIGHT: dict[Scale, float] = {"ratio": 1.0, "probability": 0.0, "difference": 0.0, "share": 1.0}
 """Value of the estimand if the theory is right, by scale; on other scales the region's middle."""
 
@@ -32,8 +33,15 @@ def headline(record: Record) -> str:
         return summary.sentence(record)
     if any(claim.outcome == "failed" for claim in claims):
         return summary.outcome(claims)
+    false = summary.count(passed).get(phrases.AS_EXPECTED, 0)
     decided = "the one claim decided" if len(passed) == 1 else f"all {len(passed)} claims decided"
-    text = f"Simulation agrees with theory in {decided}"
+    if false == len(passed):
+        text = f"Simulation refutes {decided}, as expected"
+    elif false:
+        agrees = phrases.claims(len(passed) - false)
+        text = f"Simulation agrees with theory in {agrees} and refutes {false}, as expected"
+    else:
+        text = f"Simulation agrees with theory in {decided}"
     states = summary.count(exploratory)
     results = states.get("SURVIVES", 0) + states.get("BREAKS", 0)
     if results:
@@ -70,13 +78,13 @@ def _how_close(claims: Sequence[ClaimRow]) -> str:
     expected = [c for c in claims if c.state == "DECIDED" and c.expected == "SUPPORTED"]
     by_aim = summary.grouped(expected, lambda claim: (claim.rule.scale, claim.rule.locates))
     found, noticed = [], []
-    for aim, (what, unit) in AIMS.items():
+    for aim, (one, several, unit) in AIMS.items():
         members = by_aim.get(aim, [])
         distances = [distance(aim[0], part) for c in members for part in c.components]
         off = [value for value in distances if value is not None]
         sharp = [claim.resolution for claim in members if claim.resolution is not None]
         if off and sharp:
-            found.append(f"{_typical(off, unit)} in {len(off)} {what}")
+            found.append(f"{_typical(off, unit)} in {len(off)} {one if len(off) == 1 else several}")
             noticed.append(_typical(sharp, unit))
     if not found:
         return ""
@@ -89,7 +97,7 @@ def _how_close(claims: Sequence[ClaimRow]) -> str:
 def _typical(values: Sequence[float], unit: str) -> str:
     """Write the median to two figures, in per cent or points if `unit` says so."""
     middle = statistics.median(values) * (100 if unit else 1)
-    return f"{f'{middle:#.2g}'.removesuffix('.')}{unit}"
+    return f"{figures.two_figures(middle)}{unit}"
 
 
 def distance(scale: Scale, part: ComponentRow) -> float | None:

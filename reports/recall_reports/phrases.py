@@ -263,14 +263,13 @@ def resolution(claim: ClaimRow) -> str:
     if claim.state != "DECIDED":
         return "–"
     if claim.resolution is None:
-        return "no finite error would have been refuted"
+        return "in one direction, no finite error would have been refuted"
     if claim.resolution == 0:
         return "any error, however small"
     scale, value = claim.rule.scale, claim.resolution
     if scale not in ("ratio", "share"):
         return RESOLUTION[scale].format(figures.number(value, 2))
-    percent = f"{100 * value:.0f}" if value >= 0.1 else f"{100 * value:#.2g}".removesuffix(".")
-    return RESOLUTION[scale].format(f"{percent}%")
+    return RESOLUTION[scale].format(f"{figures.two_figures(100 * value)}%")
 
 
 def noticed(claim: ClaimRow) -> str:
@@ -311,9 +310,12 @@ def not_shown(claim: ClaimRow, tier: str = "") -> str:
         searched = "Its regime was not searched for a violation."
     else:
         searched = f"A hunt tried {hunt.tried} other points of its regime, on little data."
-    others = [name for name in claim.tiers if name != tier]
-    whose = f"tier{'s' * (len(others) > 1)} {' and '.join(others)}"
-    beside = f" The cells of {whose} were not judged." * bool(tier and others)
+    grid = claim.declared.get(f"grid of {tier}", "unknown")
+    others = [n for n in claim.tiers if n != tier and claim.declared.get(f"grid of {n}") != grid]
+    whose = (
+        f"tiers {' and '.join(others)} have" if len(others) > 1 else f"tier {''.join(others)} has"
+    )
+    beside = f" Cells that only {whose} were not judged." * bool(tier and others)
     return f"Anything beyond {cells}. {searched}{beside}"
 
 

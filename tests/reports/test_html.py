@@ -95,3 +95,16 @@ def test_no_class_of_a_plot_is_without_a_rule(page: str) -> None:
     used = {name for names in re.findall(r'class="([^"]+)"', plots) for name in names.split()}
     assert {"k0", "dash0", "whiskers", "heading"} <= used
     assert used - {"line"} <= set(re.findall(r"\.([\w-]+)", sheet))
+
+
+def test_cells_are_shown_with_all_their_parameters(report: Record) -> None:
+    claim = report.claims[0]
+    claim.cells = [builders.cell({"length": 8}, 1.0, 1.0), builders.cell({"heads": 2}, 1.0, 1.0)]
+    text = golden.unfolded(html.render(report))
+    [table] = re.findall(f"Cells of {claim.id}</caption>(.*?)</table>", text, flags=re.S)
+    rows = [re.findall("<t[hd].*?>(.*?)</t[hd]>", row)[:2] for row in table.split("</tr>")[:3]]
+    assert [[re.sub("<.*?>", "", cell) for cell in row] for row in rows] == [
+        ["L", "heads"],
+        ["8", "–"],
+        ["–", "2"],
+    ]
