@@ -347,19 +347,17 @@ given_basis = partial(
     rc.claim,
     source=rc.Source("F", "F5", provenance="stated", reference="theory/spectral/softmax_memory.py"),
     latex=r"E_{own}\le\tfrac12\,E_{given}",
+    regime="uniformly random orthonormal bases, t = 4 in steps of 0.05; K = 32 equally frequent "
+    "items, and K = 64 in 8 groups of frequencies g^-1.5",
     cells={"standard": table("items groups power", (32, 1, 0.0), (64, 8, 1.5), time=4.0)},
     rule=rc.OneSided(upper=0.5, method=rc.Betting(0, 1)),
     replicates=(32, 128),
 )
-SIGNS = """t = 4 in steps of 0.05; K = 32 equally frequent items, and K = 64 in 8 groups of frequencies
-    g^-1.5"""
 
 
 def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]:
-    """Shares of the loss of signs in given bases that signs in the items' basis, and Muon, leave.
-
-    ``bases``: 1 for a basis that queries and answers share, 2 for a basis each.
-    """
+    """Shares that signs in the items' basis, and Muon, leave of the loss of signs in given bases.
+    One basis is for queries and answers, two are for one each."""
     task = learned(cell, block)
     streams = Streams.like(block.rngs, task.frequencies)
     drawn = [rotated(streams, cell["items"]) for _ in range(bases)]
@@ -369,18 +367,13 @@ def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]
 
     pairs = zip(drawn[0], drawn[-1], strict=True)
     given = torch.stack([left(memory.in_bases(flows.sign, *pair)) for pair in pairs])
-    found = {rule: left(flows.RULES[rule]) / given for rule in ("sign", "spectral")}
-    return {
-        "value": found["sign"].clamp_max(1),
-        "same": torch.ones_like(given),
-        "muon": found["spectral"].clamp_max(1),
-    }
+    own, muon = ((left(flows.RULES[r]) / given).clamp_max(1) for r in ("sign", "spectral"))
+    return {"value": own, "same": torch.ones_like(given), "muon": muon}
 
 
 @given_basis(
     "F.sign-given-basis",
     "In the items' own basis sign descent leaves less than half of the loss of a shared random one",
-    regime=f"a uniformly random orthonormal basis, the same for queries and answers; {SIGNS}",
     why="half of the loss is another law; pilots (seed 1001) have 0.12 and 0.15 of it",
     controls=(
         rc.reads("same", "both bases leave as much", "same"),
@@ -398,9 +391,7 @@ def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "F.beyond-two-bases",
     "Signs in two random bases, one for queries and one for answers",
     relaxes=("one basis for queries and answers: a basis for each", "signs in a given basis"),
-    regime=f"uniformly random orthonormal bases; {SIGNS}",
-    why="half of the loss, as for one basis; a trial (16 memories, before this claim was declared) "
-    "found thousands of times the loss instead",
+    why="half of the loss, as for one basis; a trial of 16 memories had thousands of times it",
 )
 def sign_two_bases(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In the items' own basis sign descent leaves less than half of the loss that it leaves if
