@@ -22,8 +22,12 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
     """A frozen set of named parameters.
 
     A cell is a mapping, so that ``simulate(**cell)`` and ``Problem.of(cell)`` work. Two cells with
-    the same parameters are equal, in whatever order these were written. Seeds and ledger keys use
-    the text `id`.
+    the same text `id` are equal, in whatever order their parameters were written. Seeds and ledger
+    keys use this text.
+
+    Raises:
+        TypeError: a parameter is neither a number nor a text.
+        ValueError: there is no parameter, or a whole number has more than 64 bits.
 
     >>> Cell(length=8, dim=32).id
     'dim=32,length=8'
@@ -94,11 +98,16 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
 
 
 def grid(
-    points: Iterable[Mapping[str, Scalar]] = ({},), /, **axes: Scalar | Iterable[Scalar]
+    points: Iterable[Mapping[str, Scalar]] = ({},),
+    /,
+    **axes: Scalar | np.generic | Iterable[Scalar],
 ) -> tuple[Cell, ...]:
     """Make the product of the axes, the last axis fastest; a scalar is an axis of one value.
 
     Give points where a product would waste runs; with axes, each point gets the whole product.
+
+    Raises:
+        ValueError: an axis has no values, or there is neither a point nor an axis.
 
     >>> [cell.id for cell in grid(length=(8, 16), dim=32)]
     ['dim=32,length=8', 'dim=32,length=16']
@@ -106,7 +115,7 @@ def grid(
     ['dim=2,length=8', 'dim=4,length=8']
     """
     values = {
-        name: (axis,) if isinstance(axis, int | float | str | bool) else tuple(axis)
+        name: (axis,) if isinstance(axis, int | float | str | np.generic) else tuple(axis)
         for name, axis in axes.items()
     }
     empty = [name for name, axis in values.items() if not axis]
@@ -128,7 +137,15 @@ def ladder(
     to: Callable[[float], int] | None = None,
 ) -> tuple[Cell, ...]:
     """Make cells at every setting: whole numbers of one parameter at multiples of a predicted
-    centre."""
+    centre.
+
+    Args:
+        settings: all other parameters.
+        parameter: the parameter that varies.
+        centre: the prediction for a cell of other parameters.
+        factors: the multiples. Several that round to one number make one cell.
+        to: how to round a multiple; by default towards the centre.
+    """
     factors, found = tuple(factors), []
     for setting in (Cell(**point) for point in settings):
         middle = centre(setting)
@@ -178,7 +195,8 @@ class Block:
     def draw(self, function: Callable[..., T], parameters: Mapping[str, Any], **more: Any) -> T:
         """Call `function` with the block's generators and a cell's parameters.
 
-        It is called as ``function(rngs, **parameters, **more, device=..., dtype=...)``.
+        It is called as ``function(rngs, **parameters, device=..., dtype=...)``, where ``more``
+        replaces parameters or adds some.
         """
         given = {**parameters, **more}
         return function(self.rngs, **given, device=self.device, dtype=self.dtype)

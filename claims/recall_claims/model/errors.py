@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 NOT_AUTHORS = (
-    Path(__file__).parent.resolve(),
+    Path(__file__).parents[1].resolve(),
     *(Path(sysconfig.get_paths()[name]).resolve() for name in ("stdlib", "purelib", "platlib")),
 )
 
@@ -40,10 +40,11 @@ def _authors(error: BaseException) -> list[traceback.FrameSummary]:
 
 @contextmanager
 def about(claim: str) -> Iterator[None]:
-    """Make errors in a claim's declaration name the claim.
+    """Make errors of a claim, its rule or its theory name the claim.
 
     Raises:
         ClaimError: a rule refused the claim, or its author's code failed.
+        Exception: an error of this library, with a note that names the claim.
     """
     try:
         yield
@@ -63,7 +64,10 @@ class ClaimError(ValueError):
 
 
 class SimulationError(RuntimeError):
-    """A simulation returned something that cannot be evidence, such as NaN."""
+    """There is no evidence: a simulation failed, or what it returned is none, such as NaN.
+
+    Also raised if the ledger lacks blocks of a claim, or a worker has other code.
+    """
 
 
 class OutOfTime(RuntimeError):
@@ -71,12 +75,12 @@ class OutOfTime(RuntimeError):
 
 
 class LedgerError(RuntimeError):
-    """The ledger cannot be read or written; nothing in it was changed."""
+    """A ledger cannot be read, written or merged; nothing in it was changed."""
 
 
 class CheckError(ValueError):
-    """A record and its ledger cannot be checked with the code of this checkout."""
+    """A record cannot be checked: by its settings, its ledger, or the code of this checkout."""
 
 
 class ExecutorError(ValueError):
-    """The --executor option names no executor, or an unavailable one."""
+    """The --executor option names no executor, or one that is unavailable or takes no block."""

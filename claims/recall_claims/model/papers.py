@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from recall_reports.record import Figure, Name, Statement, Text, Work
+from recall_reports.record.values import Provenance
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ def add_paper(path: Path) -> None:
     Raises:
         OSError: the file cannot be read.
         ValueError: the file is not TOML, an entry is missing or wrong, or another paper has its id.
-            Earlier papers leave too small a share, or a statement rests on itself or on an unknown
-            statement, or cites an unknown work.
+            Earlier papers leave too small a share. Two statements share an id, or a statement rests
+            on itself or on an unknown statement, or cites no work of a group or an unknown work.
     """
     paper = _read(path)
     if papers().get(paper.key, paper) != paper:
@@ -104,7 +105,7 @@ class _Work(Struct):
 class _Statement(Struct):
     id: Name
     text: Text
-    provenance: str
+    provenance: Provenance
     rests_on: list[Name] = []
     setting: bool = False
     work: str = ""
@@ -168,8 +169,12 @@ def _read(path: Path) -> Paper:
 
 
 def _refuse_unfounded(data: _File, path: Path) -> None:
-    """Refuse statements that rest on unknown statements or on themselves, or that lack a work."""
+    """Refuse statements that share an id, that rest on unknown statements or on themselves, or that
+    lack a work.
+    """
     known = [statement.id for statement in data.statements]
+    if len({*known}) < len(known):
+        raise ValueError(f"{path}: two statements share an id ({', '.join(known)}); rename one")
     for statement in data.statements:
         unknown = [name for name in statement.rests_on if name not in known]
         if unknown:

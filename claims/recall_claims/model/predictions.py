@@ -30,7 +30,8 @@ class Error:
 
     Attributes:
         size: a number, or a function of the point, which `where` then has to describe.
-        where: points with this error, in words, if there are several errors.
+        where: points with this error, in words, if there are several errors; of an error that
+            depends on the point, the words for it.
         holds: whether a point has this error; of several errors the first counts.
         relative: whether the error is a share of the prediction.
     """
@@ -53,6 +54,9 @@ class Error:
 
 def error_of(size: Size, where: str = "", holds: Callable[[Point], bool] = _anywhere) -> Error:
     """Read an error as its author writes it: a difference, "exact", or a share such as "5%".
+
+    Raises:
+        ValueError: the size is another text.
 
     >>> str(error_of("5%", "for V >= 256"))
     '5% for V >= 256'
@@ -88,7 +92,7 @@ class Prediction:
 
     @property
     def regime(self) -> Regime | None:
-        """The regime in which the formula holds to its stated errors; None for everywhere."""
+        """The regime in which the formula holds to its stated errors; None if none is stated."""
         return self.stated_in() if callable(self.stated_in) else self.stated_in
 
     def region(self, point: Point | None = None) -> Region:
@@ -96,25 +100,20 @@ class Prediction:
         the difference.
 
         Args:
-            point: point with this error; not needed if all points have the same error.
+            point: point whose error counts; not needed if all points have the same error.
 
         Raises:
-            ClaimError: no error is stated, or more than one.
+            ClaimError: no error is stated for the point, or, without a point, for all points.
         """
-        if point is not None:
-            found = next(error for error in self.errors if error.holds(point))
-            return _around(found.relative, found.at(point))
-        if len(self.errors) != 1 or callable(self.errors[0].size):
+        found = [error for error in self.errors if point is None or error.holds(point)]
+        if not found or (point is None and (len(found) > 1 or callable(found[0].size))):
             raise ClaimError(
-                f"{self.module}.{self.name} does not state one error for all sizes; give the "
-                "claim's rule a region of its own"
+                f"{self.module}.{self.name} does not state one error for "
+                f"{'all sizes' if point is None else dict(point)}; give the claim's rule a region "
+                "of its own"
             )
-        return _around(self.errors[0].relative, self.errors[0].size)
-
-
-def _around(relative: bool, size: float) -> Region:
-    centre = float(relative)
-    return Region(round(centre - size, 12), round(centre + size, 12))
+        size, centre = found[0].at(point or {}), float(found[0].relative)
+        return Region(round(centre - size, 12), round(centre + size, 12))
 
 
 _registered: dict[tuple[str, str], Prediction] = {}

@@ -2,7 +2,7 @@
 
 A theorem claims a regime; a grid is a few points of it. A `Regime` states the values that each
 parameter of a cell may take, and a condition on all of them. Every cell of a claim's grid has to
-lie inside, and `pytest --hunt` searches the rest for a violation.
+lie inside, apart from a scanned parameter. `pytest --hunt` searches the rest for a violation.
 
 A theory states each formula's `Regime` next to the formula, and a claim searches it
 (`Regime.searched`).
@@ -14,12 +14,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.errors import ClaimError
-
-if TYPE_CHECKING:
-    from recall_claims.model.cell import Cell, Scalar
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,16 @@ Given = Values | int | float | str | bool | Iterable[int | float | str | bool]
 def log_range(low: float, high: float, *, per_octave: int = 4) -> Values:
     """Make numbers from `low` to `high` in equal steps of the logarithm, whole if both ends are.
 
-    If an end is a float, the numbers between have three digits.
+    The last step may be shorter. If an end is a float, the numbers between have three digits.
+
+    Args:
+        low: the smallest number, positive.
+        high: the largest number.
+        per_octave: number of steps from a number to its double. Whole numbers that coincide after
+            rounding are one.
+
+    Raises:
+        ClaimError: the ends are not positive numbers in order.
 
     >>> log_range(8, 32, per_octave=2).steps
     (8, 11, 16, 23, 32)
@@ -69,7 +75,7 @@ def log_range(low: float, high: float, *, per_octave: int = 4) -> Values:
     if isinstance(low, int) and isinstance(high, int):
         return Values(tuple(dict.fromkeys((*map(round, drawn), high))))
     between = (float(f"{value:.3g}") for value in drawn[1:])
-    return Values((float(low), *between, float(high)))
+    return Values((float(low), *(value for value in between if value < high), float(high)))
 
 
 def _values(name: str, given: Given) -> Values:
@@ -96,11 +102,15 @@ class Regime:
 
     Attributes:
         text: the regime in words, and why the grid lies in it.
-        given: the values of each parameter, the simplest first: a `log_range`, a `range`, a value,
-            or several, such as ``("relu", "tanh")`` or ``(2, 8, 64)``. Only these belong to the
-            regime; with decimals, such as ``(0.5, 1.0, 2.0)``, also all numbers between. A
-            parameter that the grid lacks, such as an option of the theory, is only searched.
+        given: the values of each parameter, the simplest first: a value, or several, such as
+            ``("relu", "tanh")`` or ``(2, 8, 64)``, and only these belong to the regime. Or a
+            `log_range`, a `range`, or several decimals, such as ``(0.5, 1.0, 2.0)``, and all
+            numbers between belong to it too. A parameter that the grid lacks, such as an option of
+            the theory, is only searched.
         holds: condition on all parameters together.
+
+    Raises:
+        ClaimError: there is no parameter; also, when `ranges` is read, a parameter has no values.
     """
 
     text: str
@@ -150,7 +160,8 @@ class Regime:
 
         Args:
             cell: a cell of the grid.
-            ignoring: a scanned parameter, whose critical value the theorem predicts.
+            ignoring: a scanned parameter, whose critical value the theorem predicts. The condition
+                sees its simplest value.
         """
         for name, value in cell.items():
             if name == ignoring:
@@ -159,8 +170,8 @@ class Regime:
                 return f"it has no range for {name}"
             if value not in self.ranges[name]:
                 return f"{name}={value} is out of its range ({self.ranges[name]})"
-        point = cell if ignoring is None else type(cell)(**cell.without(ignoring))
-        return None if self.admits(point) else "its condition does not hold there"
+        met = self.admits(cell.without(ignoring or ""))
+        return None if met else "its condition does not hold there"
 
     def draws(self, cell: Cell) -> bool:
         """Whether a search may draw this cell from the regime."""
@@ -169,11 +180,11 @@ class Regime:
         steps = all(cell[name] in values.steps for name, values in self.ranges.items())
         return steps and self.admits(cell)
 
-    def admits(self, cell: Cell) -> bool:
-        """Whether the condition holds for a cell."""
+    def admits(self, cell: Mapping[str, Scalar]) -> bool:
+        """Whether the condition holds for a cell, with missing parameters as `filled` sets them."""
         return self.holds(self.filled(cell))
 
-    def filled(self, cell: Cell) -> Cell:
+    def filled(self, cell: Mapping[str, Scalar]) -> Cell:
         """Complete a cell by the simplest value of each missing parameter."""
         missing = {n: values.steps[0] for n, values in self.ranges.items() if n not in cell}
-        return cell.replace(**missing)
+        return Cell(**cell, **missing)

@@ -13,8 +13,8 @@ Let alpha be the claim's share of the error budget. Support needs a test at ever
 is false, some component is truly beyond an edge, and the test at this edge errs with probability at
 most alpha. So each of these tests has all of alpha, with no correction for their number (an
 intersection-union test; R. Berger, Technometrics 24, 295, 1982). Refutation needs one of J
-components, on one of two sides, so each side of each has alpha / (2 J): a true claim is refuted
-with probability at most alpha.
+components, on one of two sides, so by default each side of each has alpha / (2 J): a true claim is
+refuted with probability at most alpha.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Region:
     """Interval in which the theorem says the estimand lies; one end may be infinite.
 
     Raises:
-        ValueError: the ends are out of order, not numbers, or both infinite (such a region could
-            never be refuted).
+        ValueError: an end is not a number, the lower end is not below the upper, or both are
+            infinite (such a region could never be refuted).
 
     >>> Region.around(1.0, 0.25)
     Region(low=0.75, high=1.25)
@@ -58,12 +58,12 @@ class Region:
         return cls(centre - half_width, centre + half_width)
 
     def distance(self, low: float, high: float) -> float:
-        """Return how far `low` is below the region or `high` above it; negative if neither is.
+        """Return how far `low` is below the region or `high` above it; at most 0 if neither is.
 
         The unit is the region's width, or 1 if the region has one edge. With an interval's lower
         end as `low` and upper end as `high`, this is how far the interval reaches out of the
-        region. With the ends exchanged, this is how far the interval misses the region. Minus
-        infinity if both numbers are NaN.
+        region. With the ends exchanged, this is how far the interval misses the region. A NaN
+        is no distance from its edge; without any distance the result is minus infinity.
 
         >>> Region(0, 2).distance(1, 3), Region(0, 2).distance(3, 1)
         (0.5, -0.5)
@@ -76,7 +76,11 @@ class Region:
 
 @dataclass(frozen=True)
 class Interval:
-    """A simultaneous confidence interval; ends may be infinite when the data say nothing."""
+    """A lower and an upper bound; an end is infinite if the data say nothing there.
+
+    Raises:
+        ValueError: an end is not a number, or the lower end is above the upper.
+    """
 
     low: float
     high: float
@@ -88,11 +92,11 @@ class Interval:
             )
 
     def inside(self, region: Region) -> bool:
-        """Whether the interval lies in the region, including its edges."""
+        """Whether the interval lies in the region, including its edges, up to rounding."""
         return not (self._beyond(region.low, self.low) or self._beyond(self.high, region.high))
 
     def disjoint(self, region: Region) -> bool:
-        """Whether interval and region, including its edges, have no value in common."""
+        """Whether interval and region, including its edges, are apart by more than rounding."""
         return self._beyond(region.low, self.high) or self._beyond(self.low, region.high)
 
     @staticmethod
@@ -115,7 +119,7 @@ class Component:
         interval: bounds valid for all components together; refutes if disjoint from the region.
         region: region in which the theorem puts the estimand.
         scale: scale on which reports give errors of the theory.
-        params: the cell parameters in the name, if it consists of these.
+        params: the cell parameters in the name; empty if there are none.
         one_sided: bounds, each at the claim's whole alpha; supports if inside the region. By
             default the interval.
         open_cells: ids of the cells whose further replicates may still decide the component.

@@ -100,8 +100,9 @@ def on(problem: Any, law: Callable[..., Any] | None = None, /, **fixed: Any) -> 
     """Make a formula of theory the prediction for a cell.
 
     ``on(Problem, law)`` predicts ``law(Problem.of(cell))``; ``on(law)`` passes the cell's
-    parameters that the law takes by name. ``fixed`` arguments are the same in every cell. A
-    registered law brings its LaTeX, provenance and reference to the claim.
+    parameters that the law takes by name, and all of them to a law with ``**`` arguments. ``fixed``
+    arguments are the same in every cell. A registered law brings its LaTeX, provenance, reference,
+    regime and curve to the claim.
 
     >>> def load(samples: int, vocab_size: int) -> float:
     ...     return samples / vocab_size

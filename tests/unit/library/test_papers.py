@@ -70,6 +70,8 @@ def test_a_group_of_papers_is_cited_by_its_works_alone(file: Path) -> None:
         ("id = A", "is not TOML"),
         (text({}).replace('"X"', '"X "'), "matching regex"),
         (text({"1": []}).replace("id = '1'", "id = '\u0661'"), "matching regex"),
+        (text({"1": [], "2": []}).replace("id = '2'", "id = '1'"), r"two .* share an id \(1, 1\)"),
+        (text({"1": []}).replace("'stated'", "'told'"), "Invalid enum value 'told'"),
         (text({}).replace('"X"', '"A"'), "another paper has the id 'A'"),
         *((text({}, budget), says) for budget, says in SENSELESS),
     ],

@@ -15,6 +15,7 @@ def test_a_cell_is_its_parameters_in_any_order() -> None:
     assert len({Cell(a=1, b=2.5), Cell(b=2.5, a=1), Cell(a=2, b=2.5)}) == 2
     assert dict(**Cell(a=np.int64(3))) == {"a": 3}
     assert len(grid(a=(1, 2), b=(1, 2, 3), c=7)) == 6
+    assert grid(a=np.int64(3)) == (Cell(a=3),)
 
 
 @pytest.mark.parametrize(("seed", "block"), [(0, 0), (2**32 - 1, 1), (2**32 + 5, 2**31)])
@@ -39,6 +40,7 @@ WIDE = Regime(
 def test_numbers_in_equal_steps_of_the_logarithm() -> None:
     assert log_range(0.1, 10, per_octave=1).steps[:3] == (0.1, 0.2, 0.4)
     assert log_range(0.1, 10).steps[-1] == 10.0
+    assert log_range(1.0, 1.1895).steps == (1.0, 1.1895), "and 1.189 to three digits is beyond"
     assert (20 in log_range(8, 32), 33 in log_range(8, 32)) == (True, False)
 
 
@@ -77,3 +79,5 @@ def test_a_scanned_parameter_is_as_a_search_has_it() -> None:
     few = WIDE.searched(holds=lambda cell: cell["samples"] == 1)
     assert few.why_outside(Cell(vocab_size=128, dim=8, samples=300), ignoring="samples") is None
     assert few.why_outside(Cell(vocab_size=128, dim=8, samples=300))
+    alone = Regime("", {"samples": range(1, 9)})
+    assert alone.why_outside(Cell(samples=300), ignoring="samples") is None
