@@ -33,9 +33,9 @@ T = TypeVar("T")
 class Grids(Mapping[str, tuple[Cell, ...]]):
     """The cells of each tier; a function that makes a grid is called when its cells are needed.
 
-    Grids around a predicted threshold take seconds to work out. A worker process receives its cell
-    and needs no grid. A run builds the grid of its tier only; collection builds only the grids that
-    are given as cells.
+    Grids around a predicted threshold take seconds to work out. A worker that simulates gets its
+    cell and needs no grid. A run builds the grid of its tier only; collection builds only the grids
+    that are given as cells.
 
     Args:
         claim: the claim's id.
@@ -63,7 +63,7 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
         return not callable(self._declared) or "_tiers" in vars(self)
 
     def written(self) -> dict[str, Sequence[Cell]]:
-        """The cells of each tier that the author wrote as values, not as a function."""
+        """Return the cells of each tier that the author wrote as values, not as a function."""
         tiers = {} if callable(self._declared) else self._tiers
         return {tier: points for tier, points in tiers.items() if not callable(points)}
 
@@ -93,8 +93,9 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
 class Claim:
     """A theorem made executable.
 
-    Fields are the arguments of the `claim` decorator; `regime_text` says in words why the grid lies
-    in the theorem's regime, and `regime` is None if the regime is stated in words only.
+    Fields are the arguments of the `claim` decorator, by tier where tiers differ, and the function
+    that it decorates: `observe`, its docstring `statement` and its `module`. `regime_text` says in
+    words why the grid lies in the theorem's regime; `regime` is None if there are only such words.
     """
 
     id: str
@@ -139,16 +140,16 @@ class Claim:
         return getattr(self.predict, "entry", None)
 
     def block_size(self, tier: str) -> int:
-        """Replicates per block: as many as the first look has, unless fewer are declared."""
+        """Return the replicates per block: as many as the first look has, or fewer if declared."""
         return self.block.get(tier, self.replicates[tier][0])
 
     def steps(self, tier: str) -> tuple[int, ...]:
-        """Number of blocks of a cell at each look."""
+        """Return the number of blocks that a cell has at each look."""
         first = self.replicates[tier][0] // self.block_size(tier)
         return tuple(first * n for n in self.rule.looks_in_blocks(self.looks(tier)))
 
     def looks(self, tier: str) -> int:
-        """Number of looks, if each doubles the replicates from the first number to the last."""
+        """Count the looks, if each doubles the replicates from the first number to the last."""
         first, last = self.replicates.get(tier, (0, 0))
         return (last // max(first, 1)).bit_length()
 
@@ -242,11 +243,11 @@ def claim(
         regime: why the grid lies in the theorem's regime; a `Regime` is checked, and searched by
             `--hunt`. By default the prediction's.
         size: roughly how many numbers the simulation of a replicate handles in a cell. A hunt
-            leaves out cells of more than a million; smoke and standard tiers must not have any.
-            Without `size`, any cell of the regime is cheap enough.
-        cells: the grid, for all tiers or per tier, or a function that returns it, which is called
-            at most once, and by no worker. A tier without cells does not run the claim. "full" has
-            the cells of "standard" if it is not named.
+            leaves out cells of more than a million. If `regime` is a `Regime`, smoke and standard
+            tiers must not have any. Without `size`, any cell of the regime is cheap enough.
+        cells: the grid, for all tiers or per tier, or a function that returns it. A process calls
+            the function at most once, and a worker that simulates never. A tier without cells does
+            not run the claim. "full" has the cells of "standard" if it is not named.
         replicates: replicates per cell at the first look and at the last, to which they double,
             as ``(256, 4096)``; one number means a single look. For all tiers or per tier; a tier
             that is not named has the replicates of the tier before it.
@@ -274,7 +275,9 @@ def claim(
             that; the report counts such claims apart.
         needs: the only kind of device that can judge the claim; on others it is NOT RUN.
 
-    pytest reports a claim that is written wrongly when it collects the claim, not here.
+    Raises:
+        ClaimError: `rule` is no rule, or lacks a region that the prediction could give. pytest
+            reports other faults when it collects the claim, or just before the claim runs.
     """
     entry: Prediction | None = getattr(predict, "entry", None)
     if not isinstance(rule, Rule):
@@ -321,7 +324,7 @@ def claim(
             size=size,
             cells=Grids(id, cells, completed),
             replicates={t: (n, n) if isinstance(n, int) else n for t, n in sizes.items()},
-            block=_inherited(block or {}),
+            block=_inherited({} if block is None else block),
             rule=judged,
             why=" ".join(why.split()),
             predict=predict,

@@ -20,7 +20,7 @@ def times(factor: float, id: str = "", description: str = "") -> Control:
     """Multiply the prediction, or each of several, by a constant."""
 
     def predict(cell: Cell, base: Predict) -> Any:
-        return _scaled(base, cell, factor)
+        return _scaled(base(cell), factor, cell)
 
     return _altered(id or f"times-{factor:g}", description or f"{factor:g} times as large", predict)
 
@@ -28,7 +28,8 @@ def times(factor: float, id: str = "", description: str = "") -> Control:
 def power(id: str = "", description: str = "", /, **powers: float) -> Control:
     """Plant wrong exponents: multiply the prediction by these powers of the cell's parameters.
 
-    If the rule itself gives the exponents (`Exponents` about numbers), shift these instead.
+    If the rule itself gives the exponents (`Exponents` or `CriticalExponents` about numbers), shift
+    these instead.
     """
     text = ", ".join(f"{name.replace('_', '-')}{value:+g}" for name, value in powers.items())
 
@@ -40,7 +41,7 @@ def power(id: str = "", description: str = "", /, **powers: float) -> Control:
 
     def predict(cell: Cell, base: Predict) -> Any:
         factors = [cell.number(name) ** value for name, value in powers.items()]
-        return _scaled(base, cell, math.prod(factors))
+        return _scaled(base(cell), math.prod(factors), cell)
 
     return Control(id or text, description or f"exponents off: {text}", alter=alter)
 
@@ -64,7 +65,9 @@ def reads(id: str, description: str, observable: str) -> Control:
     """Make the rule read another observable, which the simulation returns for this control."""
 
     def alter(claim: Claim) -> Claim:
-        rule: Any = claim.rule  # only rules with an observable come here
+        rule: Any = claim.rule
+        if not hasattr(rule, "observable"):
+            raise ClaimError(f"control {id}: {type(rule).__name__} has no observable= to change")
         return replace(claim, rule=replace(rule, observable=observable))
 
     return Control(id, description, alter=alter)
@@ -89,11 +92,9 @@ def _bound(claim: Claim, predict: Callable[[Cell, Predict], Any]) -> Predict:
     return changed
 
 
-def _scaled(predict: Predict, cell: Cell, factor: float) -> Any:
-    """Multiply the prediction, or each of several, by a factor."""
-    found = predict(cell)
+def _scaled(found: Any, factor: float, cell: Cell) -> Any:
     if isinstance(found, Mapping):
-        return {name: factor * value for name, value in found.items()}
+        return {name: _scaled(value, factor, cell) for name, value in found.items()}
     if isinstance(found, str) or callable(found):
         kind = f"the text {found!r}" if isinstance(found, str) else "a law"
         raise ClaimError(f"the prediction at {cell.id} is {kind}, not a number")

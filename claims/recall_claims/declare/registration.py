@@ -49,14 +49,15 @@ def registration(claim: Claim, tier: str) -> str:
 def declaration(claim: Claim, tier: str) -> str:
     """Return everything that fixes a claim's verdict in a tier beforehand, as JSON.
 
-    It holds the claim's id, rule, cells, replicates, looks, block size if below a look's,
-    floating-point type, expected verdict and controls. It also holds predictions of the claim and
-    each control in every cell, and the code of a rule that is not the library's. It leaves out
-    titles, prose, LaTeX and plots. The result is the same in every process.
+    It holds the claim's id, tier, rule, cells, replicates, looks, block size if below the first
+    look's, floating-point type, expected verdict and controls. It also holds predictions of the
+    claim and each control in every cell, and the code of a rule that is not the library's. It
+    leaves out titles, prose, LaTeX, plots, the regime and the simulation's code. It also leaves out
+    what alpha depends on: budget, share and slots. The result is the same in every process.
 
     Raises:
         ClaimError: a field of a rule is neither a number, a text, nor made of these, so that two
-            processes could write it differently.
+            processes could write it differently. Or the text of a rule's class cannot be read.
     """
     cells = claim.cells.get(tier, ())
     first, _ = claim.replicates[tier]
@@ -100,7 +101,8 @@ def _predicted(value: Any, within: float) -> Any:
 
 
 def _quantiles(law: Callable[[Any], Any], within: float) -> list[float]:
-    """Return a law's quantiles, rounded to 1/1000 of the distance to the quantile `within` away.
+    """Return a law's quantiles, each rounded to about 1/1000 of the distance between the quantiles
+    `within` below and above it.
 
     So two laws farther apart than a few hundredths of their region differ in some quantile, on any
     scale. The tails of a law, which rounding distorts, do not count. Quantiles at a jump are
@@ -179,7 +181,7 @@ def _plain(value: object, where: str) -> Any:
 
 
 def _texts(kind: type, where: str) -> list[str]:
-    """Return the code of an author's own rule: the text of its class and of its base classes."""
+    """Return the syntax trees of an author's own class and of its base classes."""
     own = (one for one in kind.__mro__ if one.__module__.split(".")[0] not in GIVEN)
     try:
         return [ast.dump(ast.parse(textwrap.dedent(inspect.getsource(one)))) for one in own]

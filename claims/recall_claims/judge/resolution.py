@@ -4,7 +4,8 @@ Resolution is the suite's figure of merit. A wide region or few replicates make 
 claim looks good by being unfalsifiable. It depends on the widths of the refuting intervals, not on
 where the data happen to lie. Put the intervals around the value that the theory predicts. Then
 shift the theory, in the less favourable direction, until some interval and its region become
-disjoint.
+disjoint. If the region has one edge, or is for a share or an error, it names no such value. Then
+the intervals stay where they are.
 """
 
 import math
@@ -15,8 +16,9 @@ from recall_reports.record import finite
 
 
 def resolution(components: Sequence[Component]) -> float | None:
-    """The smallest error that a decided look would refute; None if no finite error is.
+    """Return the smallest error that the refuting intervals refute; None if they refute none.
 
+    Components without an estimate do not count.
     Several ratios, differences, probabilities, shares or errors test one theory: a common error is
     refuted as soon as one component refutes it. Exponents are separate numbers, each with its own
     error.
@@ -27,7 +29,10 @@ def resolution(components: Sequence[Component]) -> float | None:
 
 
 def _up_and_down(components: Sequence[Component]) -> float:
-    """The larger of the smallest refuted errors upwards and downwards."""
+    """Return the larger of the smallest refuted errors upwards and downwards.
+
+    Of a share only the error upwards counts, and of regions with one edge the smaller error.
+    """
     known = [_too_large_and_small(c) for c in components if not math.isnan(c.estimate)]
     up, down = (min((errors[side] for errors in known), default=math.inf) for side in (0, 1))
     if components[0].scale == "share":  # a share above the prediction is no error
@@ -37,7 +42,10 @@ def _up_and_down(components: Sequence[Component]) -> float:
 
 
 def _centred(c: Component) -> Interval:
-    """Move the interval to where it would be if the estimate equalled the theory."""
+    """Move the interval to where it would be if the estimate equalled the theory.
+
+    The interval stays where it is if the region does not say which number the theory predicts.
+    """
     found, estimate = c.interval, c.estimate
     ends = c.region.low, c.region.high
     if not all(map(math.isfinite, ends)) or c.scale in ("share", "error"):

@@ -181,6 +181,11 @@ def test_several_share_what_refutes_and_not_what_supports() -> None:
     assert (low.name, mean.name) == ("low: size=2", "mean: size=2")
     assert not BOTH.exact
     assert not BOTH.anytime
+    shown, bounds = BOTH.observed(one), BOTH.observed_interval(one, ALPHA)
+    assert isinstance(shown, float)
+    assert bounds is not None
+    assert bounds.low < shown < bounds.high
+    assert BOTH.observed_error(one) is None, "as of a quantile"
     with pytest.raises(ClaimError, match=r"gives \['mean'\] at size=2, and no 'low'"):
         BOTH.components([one], lambda _: {"mean": 2.0}, ALPHA)
 
@@ -190,7 +195,9 @@ def test_several_tell_of_a_ladder_that_crosses_twice() -> None:
     rng, rates = np.random.default_rng(0), {4: 0.1, 8: 0.95, 16: 0.05, 32: 0.95}
     rungs = {dim: np.where(rng.random(400) < rate, 1.0, 0.0) for dim, rate in rates.items()}
     evidence = [Sample(rc.Cell(dim=dim), {"value": values}) for dim, values in rungs.items()]
-    assert "crosses the target more than once" in one.doubt(evidence)
+    assert "it falls through the target as dim grows" in one.doubt(evidence)
+    assert "declare rising=False, or judge rates" in one.doubt(evidence)
+    assert "it rises through the target" in replace(one, rising=False).doubt(evidence)
     assert rc.Several({"a": one, "b": one}).doubt(evidence) == (
         f"a: {one.doubt(evidence)}; b: {one.doubt(evidence)}"
     )

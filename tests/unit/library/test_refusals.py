@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ import recall_claims as rc
 from recall_claims.evidence.precheck import check
 from recall_claims.judge.rules import Exponents, Rule, WinnerShare
 from recall_claims.model.budget import Budget
-from recall_claims.model.errors import ClaimError
+from recall_claims.model.errors import ClaimError, told
+from recall_claims.model.predictions import Prediction
 from recall_claims.model.region import judge
-from tests.unit.library.made import CELLS, mean_claim
+from tests.unit.library.made import CELLS, declared, mean, mean_claim
 
 FIRST = "smoke grid: its prediction at length=4"
 
@@ -35,6 +37,40 @@ FIRST = "smoke grid: its prediction at length=4"
         ({"replicates": {"smoke": (16, 8)}}, "16 at the first look and 8 at the last"),
         ({"replicates": {"smoke": (16, 48)}}, "doubled some times"),
         ({"block": {"smoke": 6}}, "does not divide"),
+        ({"rule": rc.OneSided(upper=math.inf)}, "without any end"),
+        ({"rule": rc.Ordering("a", "b", margin=math.nan)}, "must be numbers"),
+        ({"rule": rc.Identity(math.nan)}, "must be numbers"),
+        ({"rule": Exponents({}, 0.1)}, "at least one exponent"),
+        ({"rule": Exponents({"length": 1.0}, {"lenght": 0.1})}, r"is for \['lenght'\], and"),
+        ({"rule": Exponents({"length": 1.0}, -0.1)}, "numbers in order"),
+        (
+            {
+                "rule": Exponents({"length": 1.0}, 0.1, reference="prediction"),
+                "predict": lambda cell: cell["length"] - 4.0,
+            },
+            "needs positive predictions, not 0",
+        ),
+        ({"rule": rc.Limit(rc.Region(0.9, 1.1), "length", order=0)}, "a positive order=, not 0"),
+        (
+            {
+                "rule": WinnerShare(rc.Region(0.9, 1.0)),
+                "predict": lambda cell: "value",
+                "controls": (rc.reads("c", "", "other"),),
+            },
+            "control c: WinnerShare has no observable=",
+        ),
+        (
+            {"rule": Exponents({"length": 1.0}, 0.1), "controls": (rc.power("c", lenght=1),)},
+            "no exponent of lenght",
+        ),
+        (
+            {
+                "rule": rc.Several({"a": rc.Law(0.1)}),
+                "predict": lambda cell: {"a": stats.norm.cdf},
+                "controls": (rc.times(2),),
+            },
+            "control times-2 in the smoke grid: the prediction at length=4 is a law",
+        ),
         ({"predict": None}, "give predict="),
         ({"predict": lambda cell: float("nan")}, "not a finite number"),
         ({"rule": Exponents({"dim": 1.0}, 0.1)}, "positive dim"),
@@ -64,6 +100,7 @@ FIRST = "smoke grid: its prediction at length=4"
 def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: str) -> None:
     check(mean_claim)
     check(replace(mean_claim, predict=lambda cell: np.float32(2)))
+    check(replace(mean_claim, predict=lambda cell: Fraction(2)))
     wrong: rc.Claim = replace(mean_claim, **changes)  # type: ignore[arg-type]
     with pytest.raises(ClaimError, match=match):
         check(wrong)
@@ -82,6 +119,9 @@ NAMES = {
     "norm": stats.norm,
     "judge": judge,
     "Budget": Budget,
+    "Prediction": Prediction,
+    "declared": declared,
+    "mean": mean,
 }
 REFUSED = (
     ("rc.Region(1.0, 1.0)", "region"),
@@ -104,6 +144,9 @@ REFUSED = (
     ),
     ("rc.Quantile(NEAR, 1.0)", "level of a quantile"),
     ("rc.Functional(NEAR, formula='a +')", "is no formula"),
+    ("rc.Functional(NEAR, formula='sqrt(2)')", "is no formula of observables"),
+    ("check(declared('T.block', block=0)(mean))", "block=0 does not divide"),
+    ("Prediction('theory', 'law', '', '', 'derived', len).region({})", "not state one error"),
     ("rc.Several({'a': rc.Quantile(NEAR), 'b': rc.Law(0.1)})", "share a scale"),
     ("rc.OneSided(upper=1.0, lower=0.0)", "exactly one"),
     ("predicting(rc.Quantile(NEAR), 0.0)", "not positive"),
@@ -112,6 +155,8 @@ REFUSED = (
     ("predicting(rc.Limit(NEAR, 'size'), 0.0)", "one limit, not zero"),
     ("predicting(rc.MeanDifference(NEAR), norm.cdf)", "not a finite number"),
     ("LOCATION.check(rc.grid(pairs=10), lambda _: 10.0)", "single test size"),
+    ("LOCATION.check(rc.grid(pairs='ab'), lambda _: 10.0)", "no positive number pairs"),
+    ("rc.Limit(NEAR, 'size').check(rc.grid(size=4), len)", "or a limit takes two"),
     ("LOCATION.decidable(rc.grid(pairs=(50, 100, 200)), lambda _: 100.0)", "in the region"),
     (
         "replace(LOCATION, target='level').check(rc.grid(pairs=(16, 25), level=2.0), lambda _: 20)",
@@ -129,3 +174,9 @@ REFUSED = (
 def test_what_makes_no_sense_is_refused(call: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         eval(call, NAMES)
+
+
+def test_the_line_of_an_error_is_the_authors_and_not_the_librarys() -> None:
+    with pytest.raises(ClaimError) as caught:
+        rc.Betting(1.0, 0.0)
+    assert "test_refusals.py, line" in told(caught.value)

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, SupportsFloat
 
 import numpy as np
 
@@ -96,12 +96,12 @@ class Rule(ABC):
     """Whether a replicate's value depends on the others, as a pseudo-value does. Then `components`
     takes many samples at once, and a certificate judges each sample by itself."""
     predicts_location: ClassVar[bool] = False
-    """Whether the prediction is a parameter's critical value, not an observable's."""
+    """Whether the prediction is a parameter's critical value, and no value of an observable."""
 
     @property
     @abstractmethod
     def method(self) -> Method:
-        """Return the method that bounds the means of cells."""
+        """The method that bounds the means of cells."""
 
     @property
     def exact(self) -> bool:
@@ -118,7 +118,7 @@ class Rule(ABC):
         return replace(self, method=method)  # type: ignore[call-arg]  # a field of most rules
 
     def parts(self, predict: Predict | None) -> list[tuple[Rule, Predict | None]]:
-        """The rules that make up this rule, each with its prediction."""
+        """Return the rules that make up this rule, each with its prediction."""
         return [(self, predict)]
 
     def values(self, sample: Sample, count: int) -> Array:
@@ -127,11 +127,12 @@ class Rule(ABC):
 
     @property
     def guarantee(self) -> str:
-        """Describe the intervals: their estimand and their guarantee."""
+        """The intervals in words: their estimand and their guarantee."""
         return f"{self.estimand} {self.method.guarantee}"
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
-        """The cells of the first look; other cells wait until a component asks for them.
+        """Return the cells of the first look; other cells wait until a component asks for them, of
+        the claim or of a control.
 
         Grid and theory determine these cells, never the evidence.
         """
@@ -178,9 +179,11 @@ class Rule(ABC):
         return ""
 
     def looks_in_blocks(self, looks: int) -> tuple[int, ...]:
-        """Number of a cell's blocks at each look, if the data may double `looks` - 1 times.
+        """Return a cell's data at each look, in multiples of the first look's data, if they may
+        double `looks` - 1 times.
 
-        If looks do not share alpha, there is a look after every block, later after 1/8 more data.
+        If looks do not share alpha, there is a look after each such multiple, later after 1/8 more
+        data.
 
         >>> from recall_claims import MeanRatio, ProportionDifference, Region
         >>> MeanRatio(Region(0.9, 1.1)).looks_in_blocks(4)
@@ -206,7 +209,10 @@ class Rule(ABC):
 
         Raises:
             ClaimError: names what is impossible and what to change.
+            ValueError: the region is none.
+            TypeError: a parameter is text where the rule needs a number.
         """
+        getattr(self, "region", None)  # some rules make it here, and would fail after simulations
         if not isinstance(self.method, self.methods):
             names = " or ".join(f"{method.__name__}()" for method in self.methods)
             raise ClaimError(
@@ -263,12 +269,12 @@ class Rule(ABC):
         return None if values is None else float(values.mean())
 
     def observed_interval(self, sample: Sample, alpha: float) -> Interval | None:
-        """Bound `observed`, if it is a mean, by an interval that misses with probability alpha."""
+        """Bound `observed` by an interval that misses with probability alpha; None if no number."""
         values = self._shown(sample)
         return None if values is None else self.method.bounds(values, alpha / 2)
 
     def observed_error(self, sample: Sample) -> float | None:
-        """The standard error of `observed`, if it is a mean of several random replicates."""
+        """Return the standard error of `observed` if it is a mean of several random replicates."""
         values = self._shown(sample)
         if values is None or values.size < 2 or isinstance(self.method, Deterministic):
             return None
@@ -297,7 +303,7 @@ def number(predict: Predict | None, cell: Cell) -> float:
         ClaimError: there is no prediction, or it is not a finite number.
     """
     value = predicted(predict, cell)
-    if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+    if not isinstance(value, SupportsFloat) or not math.isfinite(value):
         raise ClaimError(f"the prediction at {cell.id} is {value!r}, not a finite number")
     return float(value)
 

@@ -45,9 +45,9 @@ class _LadderRule(Rule):
             if fold := ladder.fold():
                 return (
                     f"{self.observable!r} is shown to be above its target at {fold[0]} and below "
-                    f"it at {fold[1]}, so it crosses the target more than once as {self.scan} "
-                    "grows, and no critical value is defined. Scan where the rate is monotone, or "
-                    "judge rates"
+                    f"it at {fold[1]}, so it {'falls' if self.rising else 'rises'} through the "
+                    f"target as {self.scan} grows, and no critical value is defined. Scan where "
+                    f"the rate is monotone, declare rising={not self.rising}, or judge rates"
                 )
         return ""
 
@@ -134,12 +134,17 @@ class CriticalLocation(_LadderRule):
         return found
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        """Return a size just outside each of the region's edges; for one edge, a size on either
-        side of it.
+        """Return a whole number just outside each of the region's edges, or at an edge that is one.
+
+        Edges below 1 do not count. If one edge is left, return a whole number on either side of
+        this edge; if the edge is a whole number, the edge and its double.
+
+        Raises:
+            ClaimError: no edge is at least 1.
         """
         values = self._whole_numbers(number(predict, point))
         if not values:
-            raise ClaimError(f"no whole number of {self.scan} lies below the region at {point.id}")
+            raise ClaimError(f"no edge of the region of {self.scan} is at least 1 at {point.id}")
         last = values[-1] if values[-1] > values[0] else 2 * values[0]
         return tuple(point.replace(**{self.scan: value}) for value in (values[0], last))
 

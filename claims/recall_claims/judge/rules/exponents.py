@@ -26,11 +26,15 @@ LEVER = 4
 
 
 def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
-    """Matrix of shape (parameters, cells) that maps log values to exponents.
+    """Return the matrix of shape (parameters, cells) that maps log values to exponents.
 
     Raises:
-        ClaimError: a parameter is missing, not positive, or does not vary independently.
+        ClaimError: there is no parameter, or a parameter is missing, not positive, or does not vary
+            independently.
+        TypeError: a parameter is text.
     """
+    if not parameters:
+        raise ClaimError("exponents= names no parameter; give at least one exponent")
     for cell in cells:
         for name in parameters:
             if name not in cell or cell.number(name) <= 0:
@@ -63,10 +67,7 @@ class ExponentRule(Rule):
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
-        functional(self.points(cells), list(self.exponents))
-        if self.reference == "prediction":
-            for cell in cells:
-                number(predict, cell)
+        self._regions(self.points(cells), predict)
 
     def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
         """Return a cell for each estimate that enters the fit."""
@@ -75,6 +76,8 @@ class ExponentRule(Rule):
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
         if self.reference == "prediction":
             return None
+        if strange := powers.keys() - self.exponents.keys():
+            raise ClaimError(f"the rule has no exponent of {', '.join(sorted(strange))} to change")
         off = {name: value + powers.get(name, 0.0) for name, value in self.exponents.items()}
         return replace(self, exponents=off)
 
@@ -98,20 +101,27 @@ class ExponentRule(Rule):
             predict: the theory's prediction.
             alpha: the claim's alpha at this look.
         """
-        centres = list(self.exponents.values())
-        if self.reference == "prediction":
-            logs = np.log([number(predict, point) for point in points])
-            centres = list(functional(points, list(self.exponents)) @ logs)
-        widths = self.half_width
-        if not isinstance(widths, Mapping):
-            widths = dict.fromkeys(self.exponents, widths)
         ids = [cell.id for cell in read]
-        rows = zip(self.exponents, estimates, bounds, centres, strict=True)
+        rows = zip(estimates, bounds, self._regions(points, predict).items(), strict=True)
         parts = (
-            Part(name, float(found), bounded, ids, {}, Region.around(float(centre), widths[name]))
-            for name, found, bounded, centre in rows
+            Part(name, float(found), bounded, ids, {}, region)
+            for found, bounded, (name, region) in rows
         )
         return self.joint(parts, alpha)
+
+    def _regions(self, points: Sequence[Cell], predict: Predict | None) -> dict[str, Region]:
+        centres, matrix = self.exponents, functional(points, list(self.exponents))
+        if self.reference == "prediction":
+            values = [number(predict, point) for point in points]
+            if min(values) <= 0:
+                raise ClaimError(f"an exponent needs positive predictions, not {min(values):g}")
+            centres = dict(zip(self.exponents, (matrix @ np.log(values)).tolist(), strict=True))
+        widths = self.half_width
+        if not isinstance(widths, Mapping):
+            widths = dict.fromkeys(centres, widths)
+        if widths.keys() != centres.keys():
+            raise ClaimError(f"half_width= is for {[*widths]}, and exponents= for {[*centres]}")
+        return {name: Region.around(centre, widths[name]) for name, centre in centres.items()}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ without the bias of order 1/n, and a t interval for the mean bounds f(m), certif
 import ast
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,14 +24,14 @@ FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi"
 
 
 def left_out(values: Array) -> Array:
-    """Means with each replicate left out in turn, shape (..., replicates)."""
+    """Return the means with each replicate left out in turn, shape (..., replicates)."""
     count = values.shape[-1]
     found: Array = (count * values.mean(axis=-1, keepdims=True) - values) / (count - 1)
     return found
 
 
 def pseudo_values(function: Callable[[Array], Any], values: Array) -> Array:
-    """Pseudo-values of a function of means, shape (..., replicates).
+    """Return the pseudo-values of a function of means, shape (..., replicates).
 
     Args:
         function: function of means, shape (rows, ...), along the first axis.
@@ -66,9 +67,8 @@ class Variance(Jackknife, MeanRatio):
 
     def values(self, sample: Sample, count: int) -> Array:
         values = sample[self.observable][..., :count]
-        off = values - values.mean(
-            axis=-1, keepdims=True
-        )  # far from 0, rounding of squares would hide the variance
+        # Far from 0, rounding of squares would hide the variance.
+        off = values - values.mean(axis=-1, keepdims=True)
         return pseudo_values(lambda m: m[1] - m[0] ** 2, np.stack([off, off * off]))
 
 
@@ -79,6 +79,9 @@ class Functional(Jackknife, MeanDifference):
     `Functional(Region(-0.1, 0.1), formula="fourth / second**2")`: in each cell the mean of "fourth"
     over the squared mean of "second" is within 0.1 of its prediction. A formula is text, so that
     the registration holds all of it; it may use sqrt, log, exp and pi.
+
+    Raises:
+        ClaimError: the formula is no Python expression, or names no observable.
     """
 
     formula: str = ""
@@ -87,19 +90,20 @@ class Functional(Jackknife, MeanDifference):
     )
 
     def __post_init__(self) -> None:
-        try:
-            ast.parse(self.formula, mode="eval")
-        except SyntaxError as error:
-            raise ClaimError(
-                f"formula={self.formula!r} is no formula of observables, such as "
-                '"fourth / second**2"'
-            ) from error
+        with suppress(SyntaxError):
+            if self._names:
+                return
+        raise ClaimError(
+            f'formula={self.formula!r} is no formula of observables, such as "fourth / second**2"'
+        )
+
+    @property
+    def _names(self) -> list[str]:
+        nodes = ast.walk(ast.parse(self.formula, mode="eval"))
+        return sorted({node.id for node in nodes if isinstance(node, ast.Name)} - FUNCTIONS.keys())
 
     def values(self, sample: Sample, count: int) -> Array:
-        tree = ast.parse(self.formula, mode="eval")
-        found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        names = sorted(found - FUNCTIONS.keys())
-        code = compile(tree, "formula", "eval")
+        names, code = self._names, compile(self.formula, "formula", "eval")
 
         def function(means: Array) -> Any:
             known = FUNCTIONS | dict(zip(names, means, strict=True))

@@ -83,7 +83,7 @@ class Ladder:
         return Interval(low, high) if low <= high else Interval(0.0, math.inf)
 
     def sides(self, alpha: float) -> list[Literal["above", "below", "open"]]:
-        """Say for each size whether the crossing is shown to be above or below it."""
+        """Say for each size whether the crossing is shown to be above or below it, or is open."""
         needed = math.log(1 / alpha)
         shown = [(above >= needed, below >= needed) for above, below in self._wealths]
         return ["above" if above else "below" if below else "open" for above, below in shown]
@@ -93,7 +93,9 @@ class Ladder:
         return [i for i, side in enumerate(self.sides(alpha)) if side == "open"]
 
     def fold(self) -> tuple[str, str] | None:
-        """Return the ids of two sizes whose rates are in the wrong order around the target."""
+        """Return the ids of two sizes whose rates are in the wrong order around the target; None if
+        there are none. The size whose rate is above the target comes first.
+        """
         sides, ids = self.sides(FOLD), [sample.cell.id for sample in self.samples]
         for lower, upper in itertools.combinations(range(len(ids)), 2):
             if sides[lower] == "below" and sides[upper] == "above":
@@ -104,7 +106,8 @@ class Ladder:
     def estimate(self) -> float:
         """Crossing of monotone rates with the target, interpolated in the parameter's logarithm.
 
-        NaN if all rates are on one side. For display: no verdict rests on it.
+        NaN if all rates are on one side. It is shown, and says which cells to draw further; no
+        verdict rests on it.
         """
         return self._located if 0 < self._located < math.inf else math.nan
 
@@ -135,7 +138,7 @@ class Ladder:
 
     def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
         """List the cells whose further replicates may refute a region. These are the first drawn
-        above it, unless the crossing is below, and the first below, unless the crossing is above.
+        above it, unless the estimate is below, and the first below, unless the estimate is above.
         """
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         over = [i for i in self._within(region.high, math.inf) if i in drawn]
@@ -166,7 +169,7 @@ class Ladder:
         return set()
 
     def _shown(self, rung: int, side: Literal["above", "below"], together: bool) -> float:
-        """Log wealth of bets that the crossing is on this side of a size.
+        """Return the log wealth of bets that the crossing is on this side of a size.
 
         The bet is on this size alone, or `together` on this size and all sizes farther on this
         side: if the crossing is not beyond the first, it is not beyond the others. Then wealth goes
@@ -209,14 +212,14 @@ def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
     """
     found: dict[tuple[tuple[str, object], ...], list[int]] = {}
     for index, cell in enumerate(cells):
-        if scan not in cell or cell.number(scan) <= 0:
-            raise ClaimError(f"cell {cell.id} has no positive {scan} to scan")
+        if not isinstance(cell.get(scan), int | float) or cell[scan] <= 0:
+            raise ClaimError(f"cell {cell.id} has no positive number {scan}")
         found.setdefault(tuple(sorted(cell.without(scan).items())), []).append(index)
     for members in found.values():
         members.sort(key=lambda index: cells[index].number(scan))
         if len(members) < 2:
             raise ClaimError(
-                f"{scan} has a single test size at {cells[members[0]].id}; a "
-                "crossing is bracketed between two"
+                f"{scan} has a single test size at {cells[members[0]].id}; a crossing or a limit "
+                "takes two"
             )
     return list(found.values())

@@ -1,7 +1,7 @@
 """A whole law: the distance of an observable's distribution from the predicted one."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -39,7 +39,7 @@ class Massart(Method):
     )
 
     def bounds(self, values: Array, alpha: float) -> Interval:
-        """Bound the distance between two laws; `values` are the replicates' distances."""
+        """Refuse: replicates have no distances of their own."""
         raise ClaimError("a law is bounded as a whole; judge it by the rule Law")
 
     def around(self, distance: float, count: int, alpha: float) -> Interval:
@@ -94,14 +94,13 @@ class Law(Rule):
         return None  # a law is not a number
 
 
-def _distance(values: Array, law: object) -> float:
+def _distance(values: Array, law: Callable[[Array], Array]) -> float:
     """Return the largest distance between the share of values up to x and the law.
 
     The distance is largest at a value, where the share is a step higher, or just below it, where
-    the share is a step lower. Rounding is relative to the value, or to the median if that is more.
+    the share is a step lower. Rounding is relative to the value's size, or to the median size if
+    that is more.
     """
-    if not callable(law):
-        raise ClaimError("a law is compared with a distribution function; `times` makes none")
     seen, counts = np.unique(values, return_counts=True)
     until = np.cumsum(counts) / values.size
     before = until - counts / values.size

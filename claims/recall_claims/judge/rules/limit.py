@@ -20,8 +20,8 @@ class Limit(Rule):
     """Limit of mean(observable) as `along` grows, over its prediction.
 
     `Limit(Region(0.98, 1.02), along="size", order=1)`: the means are a + b / size, and a is within
-    2 per cent of its prediction. We read a off the least-squares line; the region's width has to
-    allow for the next order at these sizes.
+    2 per cent of its prediction. With another order they are a + b / size^order. We read a off the
+    least-squares line; the region's width has to allow for the next order at these sizes.
     """
 
     region: Region
@@ -35,6 +35,8 @@ class Limit(Rule):
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
+        if not self.order > 0:
+            raise ClaimError(f"a limit takes a positive order=, not {self.order}")
         for members in ladders(cells, self.along):
             values = {number(predict, cells[i]) for i in members}
             if len(values) > 1 or 0.0 in values:

@@ -38,7 +38,7 @@ class Means(Rule):
     methods: ClassVar[tuple[type[Method], ...]] = (Betting, Student, Deterministic)
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        """Refuse a region of every possible value, which nothing could refute."""
+        """Refuse an impossible grid, and a region of every possible value: no data refute it."""
         super().check(cells, predict)
         for name, members in groups(cells, self.by).items():
             method = self.method.of_mean([self._map(predict, cells[i]) for i in members])
@@ -55,7 +55,7 @@ class Means(Rule):
 
         We average the cells' first replicates, then their second ones, and so on. Cells have
         independent replicates, so these averages are independent too. If controls asked for more
-        replicates of some cells, the others' number decides.
+        replicates of some cells, the smallest number of replicates counts.
         """
 
         def part(name: str, members: Sequence[int]) -> Part:
@@ -111,7 +111,7 @@ class MeanRatio(_Mean):
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         for cell in cells:
-            if predict is not None and number(predict, cell) == 0:
+            if number(predict, cell) == 0:
                 raise ClaimError(f"prediction is 0 at {cell.id}: a ratio to it means nothing")
         super().check(cells, predict)
 

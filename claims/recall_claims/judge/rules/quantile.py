@@ -75,7 +75,7 @@ class Quantile(Rule):
 
     @property
     def method(self) -> OrderStatistics:
-        """Return the method that bounds the quantile."""
+        """The method that bounds the quantile."""
         return OrderStatistics(self.level)
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
@@ -96,7 +96,7 @@ class Quantile(Rule):
         return self.joint(map(part, evidence), alpha)
 
     def observed(self, sample: Sample) -> float:
-        """The quantile."""
+        """Return the quantile."""
         return float(np.quantile(sample[self.observable], self.level))
 
     def observed_error(self, sample: Sample) -> None:

@@ -4,15 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from recall_claims.judge.methods import Array, Method
+from recall_claims.judge.methods import Method
 from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Interval
 
 
 @dataclass(frozen=True)
 class Several(Rule):
-    """Rules by name, each with the prediction of that name; all rules must hold.
+    """Rules by name, each with the prediction of that name, or all with a single prediction; all
+    rules must hold.
 
     `Several({"low": Quantile(region, 0.1), "high": Quantile(region, 0.9)})`, where `predict`
     returns {"low": ..., "high": ...}: both quantiles of the same replicates are as predicted.
@@ -32,7 +34,7 @@ class Several(Rule):
 
     @property
     def method(self) -> Method:
-        """Return the method of the rule with the weakest guarantee."""
+        """The method of the first rule that is not exact, or else of the first rule."""
         return min(self.rules.values(), key=lambda rule: rule.exact).method
 
     @property
@@ -78,12 +80,19 @@ class Several(Rule):
         doubts = ((name, rule.doubt(evidence)) for name, rule in self.rules.items())
         return "; ".join(f"{name}: {doubt}" for name, doubt in doubts if doubt)
 
+    @property
+    def _first(self) -> Rule:
+        return next(iter(self.rules.values()))
+
     def observed(self, sample: Sample) -> float | str | None:
         """Return the observed value of the first rule."""
-        return next(iter(self.rules.values())).observed(sample)
+        return self._first.observed(sample)
 
-    def _shown(self, sample: Sample) -> Array | None:
-        return next(iter(self.rules.values()))._shown(sample)
+    def observed_interval(self, sample: Sample, alpha: float) -> Interval | None:
+        return self._first.observed_interval(sample, alpha)
+
+    def observed_error(self, sample: Sample) -> float | None:
+        return self._first.observed_error(sample)
 
 
 def _own(predict: Predict | None, name: str) -> Predict | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from recall_claims.judge.methods import STUDENT, Betting, Deterministic, Method, Student
-from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample
+from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample, predicted
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Component, Interval, Region, Scale
@@ -65,7 +65,7 @@ class WinnerShare(Rule):
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
         for cell in cells:
-            if predict is not None and not isinstance(predict(cell), str):
+            if not isinstance(predicted(predict, cell), str):
                 raise ClaimError("WinnerShare needs a prediction that names an observable")
 
     def observed(self, sample: Sample) -> str:
@@ -74,7 +74,7 @@ class WinnerShare(Rule):
 
 
 def _named(sample: Sample, predict: Predict | None) -> str:
-    name = predict(sample.cell) if predict is not None else ""
+    name = predicted(predict, sample.cell)
     if name not in sample.observations:
         raise ClaimError(
             f"predict names {name!r} at {sample.cell.id}, but the claim's function returns "
