@@ -15,6 +15,7 @@ from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import simulate
 from recall_claims.judge.rules import Sample
 from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
 
 LOOK = "a cell to look at"
 """The random stream of `looked_at`, which no verdict uses."""
@@ -23,9 +24,14 @@ LOOK = "a cell to look at"
 def observed(claim: Claim, settings: Settings, path: Path) -> tuple[Sample, ...]:
     """Read the observations behind a claim's verdict from the ledger: a sample per cell.
 
+    If the ledger lacks blocks of a later look, the observations are those up to the look before.
+
     Raises:
-        SimulationError: the ledger lacks a block.
+        ClaimError: the claim has no cells in the tier, or is written wrongly.
+        SimulationError: the ledger lacks a block of the first look.
+        LedgerError: the ledger cannot be read.
     """
+    _refuse_other_tier(claim, settings)
     with Ledger(path) as ledger:
         return run_claim(claim, settings, ledger, None).evidence
 
@@ -35,10 +41,12 @@ def looked_at(claim: Claim, settings: Settings, cell: Cell) -> Sample:
 
     Raises:
         SimulationError: the claim's function fails in this cell.
-        ValueError: the cell lacks a parameter that all cells of the claim have.
+        ValueError: the claim has no cells in the tier, or the cell lacks a parameter that all of
+            these have.
     """
-    grid = claim.cells.get(settings.tier, ())
-    lacks = [n for n in (grid[0] if grid else ()) if n not in cell and all(n in c for c in grid)]
+    _refuse_other_tier(claim, settings)
+    grid = claim.cells[settings.tier]
+    lacks = [name for name in grid[0] if name not in cell and all(name in one for one in grid)]
     if lacks:
         raise ValueError(
             f"{cell.id} lacks {', '.join(lacks)}; a cell of {claim.id} is {grid[0].id}"
@@ -47,8 +55,17 @@ def looked_at(claim: Claim, settings: Settings, cell: Cell) -> Sample:
     return Sample(cell, dict(simulate(task).observations))
 
 
+def _refuse_other_tier(claim: Claim, settings: Settings) -> None:
+    if settings.tier not in claim.cells:
+        raise ClaimError(
+            f"{claim.id} has no cells in tier {settings.tier} (only in {', '.join(claim.cells)})"
+        )
+
+
 def write(samples: Sequence[Sample], path: Path) -> int:
     """Write a row per replicate to a new CSV file, or arrays per cell to a new NPZ file.
+
+    A parameter that a cell lacks has an empty column.
 
     Returns:
         the number of replicates.
@@ -63,13 +80,14 @@ def write(samples: Sequence[Sample], path: Path) -> int:
             save: Callable[..., None] = np.savez  # no keyword here is its flag
             save(file, **arrays)
     elif path.suffix == ".csv":
-        names, cells = [*samples[0].observations], [*samples[0].cell]
+        names = [*samples[0].observations]
+        cells = [*dict.fromkeys(name for sample in samples for name in sample.cell)]
         with path.open("x", newline="", encoding="utf-8") as text:
             table = csv.writer(text)
             table.writerow([*cells, "replicate", *names])
             for sample in samples:
                 columns = [sample.observations[name] for name in names]
-                given = [sample.cell[name] for name in cells]
+                given = [sample.cell.get(name) for name in cells]
                 rows = zip(*columns, strict=True)
                 table.writerows([*given, number, *row] for number, row in enumerate(rows))
     else:

@@ -47,7 +47,9 @@ class Strand:
     def shared(self) -> dict[str, Any]:
         """The parameters that all cells have in common."""
         first, *others = self.cells
-        return {n: v for n, v in first.items() if n != self.x and all(c[n] == v for c in others)}
+        return {
+            n: v for n, v in first.items() if n != self.x and all(c.get(n) == v for c in others)
+        }
 
     @property
     def alone(self) -> bool:
@@ -74,7 +76,8 @@ def lines(
     """Work out the curves of a claim's prediction, and of wrong theories where they differ most.
 
     There are no curves if the plot says that predictions are dear. There is none along cells if the
-    regime ends, or a prediction fails, between them.
+    regime ends, or a prediction fails, between them. A claim with a curve of its own has none of
+    wrong theories.
 
     Args:
         claim: the claim.
@@ -166,7 +169,8 @@ class _Axis:
 
 
 def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: float) -> Points:
-    """Return the predicted curve along a strand; empty if the formula fails between its cells.
+    """Return the predicted curve along a strand; empty if the regime ends, or the formula fails,
+    between its cells.
 
     `width`: distance that all strands of the plot span on its axis.
     """

@@ -9,6 +9,7 @@ import secrets
 from recall_claims.model.budget import Budget
 
 LONGEST_TIME = 10 * 365 * 24 * 3600
+"""Longest duration, in seconds."""
 MOST_DIGITS = 18
 """Largest number of digits of a seed, so that it fits into 64 bits."""
 

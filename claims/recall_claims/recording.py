@@ -30,7 +30,7 @@ from recall_reports.record.certificates import Certificates
 from recall_reports.record.values import Verdict
 
 DRAWN = 100
-"""Number of random points to estimate the share of a regime that a hunt would simulate."""
+"""Number of random points to estimate the share of a regime's points that a hunt may draw."""
 LISTED = 8
 """Largest number of a parameter's values that a record lists one by one."""
 PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")
@@ -244,7 +244,10 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
 
 
 def _in_words(claim: Claim) -> dict[str, str]:
-    """Put in words the declared parts that are the same in every tier and have no other field."""
+    """Put in words the declared parts that no other field has, the same for runs of any tier.
+
+    Cells that a function makes are left out.
+    """
     ends = (f"{tier} {first} to {last}" for tier, (first, last) in claim.replicates.items())
     found = {"dtype": str(claim.dtype), "replicates": ", ".join(ends)}
     for field in dataclasses.fields(claim.rule):
@@ -261,7 +264,7 @@ def _in_words(claim: Claim) -> dict[str, str]:
 
 
 def _searched(claim: Claim, regime: Regime) -> int:
-    """Count how many of DRAWN random points of a regime a hunt would simulate."""
+    """Count how many of DRAWN random points are in the regime and cheap enough for a hunt."""
     draw, count = random.Random(0), 0
     for _ in range(DRAWN):
         point = Cell(**{n: draw.choice(v.steps) for n, v in sorted(regime.ranges.items())})
@@ -271,7 +274,7 @@ def _searched(claim: Claim, regime: Regime) -> int:
 
 
 def _grid(cells: Sequence[Cell]) -> str:
-    """Put a grid in words: how many cells it has, and the values of each parameter."""
+    """Put a grid in words: how many cells it has, and each parameter's values, or their range."""
     axes: dict[str, list[Scalar]] = {}
     for name, value in (item for cell in cells for item in cell.items()):
         axes.setdefault(name, []).append(value)

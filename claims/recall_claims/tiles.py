@@ -26,13 +26,16 @@ def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
     """Work out the names that a claim's map predicts between its cells, for its fullest planes.
 
     There are no tiles if the plot or the cells lack axes, if some value on an axis is not a
-    positive number, or if predictions are not names.
+    positive number, or if predictions are not names. There are none either if cells have different
+    parameters. A plane needs cells at `FEWEST` places.
     """
     plot, predict = claim.plot, claim.predict
     if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:
         return []
     x, y = plot.x, plot.group[0]
     if not cells or not all(is_size(cell.get(x)) and is_size(cell.get(y)) for cell in cells):
+        return []
+    if len({frozenset(cell) for cell in cells}) > 1:
         return []
     telling = _telling(predict, cells, {x, y})
     groups: dict[tuple[Any, ...], list[Cell]] = {}

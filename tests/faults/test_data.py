@@ -6,8 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recall_claims import data
 from recall_claims.__main__ import main
-from tests.faults.conftest import HEAD, LEDGER, Suite, written
+from recall_claims.judge.rules import Sample
+from recall_claims.model.cell import Cell
+from tests.faults.conftest import HEAD, LEDGER, Suite, edited, written
 
 
 def test_the_observations_behind_a_verdict(
@@ -52,4 +55,23 @@ def test_what_cannot_be_written_is_told(
     suite.write_text(HEAD + written())
     Path("paper.csv").touch()
     assert main(["data", *arguments, "--claims", "."]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_cells_of_one_claim_may_have_other_parameters(tmp_path: Path) -> None:
+    cells = (Cell(dim=2), Cell(dim=2, heads=4))
+    samples = [Sample(cell, {"value": np.ones(1)}) for cell in cells]
+    assert data.write(samples, tmp_path / "both.csv") == 2
+    [_, *rows] = (tmp_path / "both.csv").read_text(encoding="utf-8").splitlines()
+    assert rows == ["2,,0,1.0", "2,4,0,1.0"]
+
+
+@pytest.mark.parametrize("cell", [(), ("--cell", "scale=7")])
+def test_a_tier_without_cells_has_no_observations(
+    suite: Suite, capsys: pytest.CaptureFixture[str], cell: tuple[str, ...]
+) -> None:
+    smoke = ("cells=grid(scale=(1.0, 2.0, 5.0))", "cells={'smoke': grid(scale=1.0)}")
+    suite.write_text(HEAD + edited(written(), smoke))
+    assert main(["data", "tiny.one", "--claims", ".", *cell]) == 2
+    says = "tiny.one has no cells in tier standard (only in smoke)"
     assert says in capsys.readouterr().err

@@ -162,8 +162,9 @@ def test_every_tile_has_the_predicted_name_and_most_are_not_asked_for() -> None:
         (winner, CELLS, rc.Plot(x="length", y_label="share")),
         (winner, tuple(cell.replace(samples="many") for cell in CELLS), MAP),
         (winner, CELLS[:2], MAP),
+        (winner, (*CELLS, CELLS[0].replace(depth=2)), MAP),
     ],
-    ids=["no name", "no map", "no number", "few cells"],
+    ids=["no name", "no map", "no number", "few cells", "other parameters"],
 )
 def test_what_has_no_plane_has_no_tiles(
     predict: Any, cells: tuple[rc.Cell, ...], plot: rc.Plot
