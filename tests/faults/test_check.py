@@ -309,8 +309,17 @@ def test_a_forgery_is_found(run: Run, tmp_path: Path, capsys: Printed, kind: str
 
 VIEW = "ALTER TABLE blocks RENAME TO other; CREATE VIEW blocks AS SELECT * FROM other"
 TRIGGER = "CREATE TRIGGER more AFTER INSERT ON blocks BEGIN DELETE FROM blocks; END"
+
+
+def of_unknown_code(run: Run) -> None:
+    """Let the ledger be of other code, and the record of no commit."""
+    run.ledger.execute("UPDATE codes SET code = 'x' || code")
+    run.record["suite"]["commit"] = None
+
+
 UNUSABLE: dict[str, tuple[Edit, str]] = {
     "code": ("UPDATE codes SET code = 'x' || code", "was made with other code"),
+    "unknown code": (of_unknown_code, "in a checkout of its code, commit unknown"),
     "a view": (VIEW, "views or triggers"),
     "a trigger": (TRIGGER, "views or triggers"),
     "a version": ("PRAGMA user_version = 4", "was written by an older version"),

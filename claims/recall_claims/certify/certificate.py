@@ -100,7 +100,7 @@ def certify(claim: Claim, tier: str, alpha: float, drawn: Sequence[Evidence]) ->
 
 
 def certifiable(claim: Claim) -> bool:
-    """Whether the claim's bounds are exact or t intervals: the errors of others are unknown."""
+    """Whether the claim's bounds are exact or t intervals; other bounds have unknown errors."""
     rules = [rule for rule, _ in claim.rule.parts(claim.predict)]
     return all(rule.exact or isinstance(rule.method, Student) for rule in rules)
 
@@ -119,7 +119,8 @@ class World:
     stress: bool = False
 
     def errors(self) -> tuple[float, float]:
-        """Probabilities of refuting a true claim and of supporting a false one, over all looks.
+        """Bound the probabilities of refuting a true claim and of supporting a false one, over all
+        looks.
 
         All components of all rules share alpha for refutation, so their errors add up. A false
         claim is supported only if every component is, so the largest error counts.
@@ -130,7 +131,7 @@ class World:
         return sum(refutes), max(supports)
 
     def _errors_of(self, rule: Rule, predict: Predict | None, rules: int) -> tuple[float, float]:
-        """Return the error probabilities of one rule, if `rules` rules share alpha."""
+        """Bound the error probabilities of one rule, if `rules` rules share alpha."""
         if not isinstance(rule.method, Student):  # exact at all looks together, or at each look
             looks = 1 if rule.anytime else len(self.claim.steps(self.tier))
             return looks * self.alpha / rules, looks * self.alpha
@@ -160,7 +161,10 @@ class World:
         level: float,
         bounds: Sequence[int],
     ) -> float:
-        """Probability that the worse of a component's bounds misses at some look."""
+        """Bound the probability that the worse of a component's bounds misses at some look.
+
+        It is a sum over looks, and of each look's estimate and two standard errors.
+        """
         size = self.claim.block_size(self.tier)
         counts = [blocks * size for blocks in self.claim.steps(self.tier)]  # at each look
         world = stressed(values, counts[-1]) if self.stress else values
@@ -243,8 +247,8 @@ def _deciding_bounds(component: Component) -> tuple[Sequence[int], Sequence[int]
 
 
 def stressed(values: Array, count: int) -> Array:
-    """Add a rare failure that no pilot showed: one value in 2.5 to 5 `count` is 20 sd
-    off, or one value in all if the data set is larger.
+    """Add a rare failure that no pilot showed: one value in 2.5 to 5 `count` is 20 standard
+    deviations below the mean, or one value in all if the data set is larger.
 
     `count`: replicates of a cell at the claim's last look.
     """

@@ -22,9 +22,11 @@ from scipy import optimize, special, stats
 from recall_claims.judge.methods import Array, student_quantiles
 
 PRECISION = 0.1
-"""Largest relative standard error of a probability."""
+"""Relative standard error at which sampling ends."""
 BATCH = 2**19
+"""Number of values to draw at a time."""
 MOST = 100
+"""Largest number of batches; after these, the standard error may be larger."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,12 @@ def misses(
     rng: np.random.Generator,
     judged: Callable[[npt.NDArray[np.intp]], Array] | None = None,
 ) -> Estimate:
-    """Probability that the lower end of a t interval at this level exceeds the data set's mean.
+    """Estimate how often the lower end of a t interval at this level exceeds the data set's mean.
 
     Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
     the skewness of the data set. If it has a tail, samples miss at Hall's quantile, else Student's.
+    If samples can reach only one of these quantiles, all are tilted towards this; if none, the
+    probability is 0.
 
     Args:
         world: the values that samples are drawn from, shape (values,).

@@ -77,9 +77,15 @@ def _bound(draws: float) -> float:
 
 @dataclass
 class Drawn:
-    """Result of drawing blocks again: the blocks, how many were equal to the bit, and faults.
+    """Result of drawing blocks again.
 
-    `blocks`: number of blocks per claim, of claims that can be drawn on this machine.
+    Attributes:
+        blocks: number of blocks per claim, of claims that can be drawn on this machine.
+        elsewhere: the other claims.
+        units: the blocks drawn.
+        exact: how many of these were equal to the bit.
+        wrong: faults: the claim, and what differs by more than rounding.
+        made: versions and instructions with which the ledger's blocks were made.
     """
 
     blocks: Mapping[str, int]
@@ -123,14 +129,18 @@ def draw_again(
     device: str,
     seed: int,
     until: float,
-    made_on: object = "",
+    made_on: object,
 ) -> Drawn:
     """Draw blocks in the random order of a seed, and compare them with the ledger's.
 
     Args:
         evidence: blocks of each claim, by its id.
+        executor: executor that simulates blocks.
         device: device on which to draw blocks.
+        seed: seed of the order.
         until: time after which no block begins, in seconds since 1970.
+        made_on: instructions of the processor that made the ledger's blocks, as the record names
+            them.
     """
     able = {
         name: one

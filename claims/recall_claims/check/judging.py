@@ -1,7 +1,9 @@
 """Judge every claim of a record again from the ledger, and say where the record differs.
 
-The check believes nothing that the record says. The code of this checkout determines the claims,
-their declarations, the blocks that they need and the number of replicates per block.
+The check believes no verdict and no figure that evidence determines. Only the record says which
+tier, seed, device, error budget and versions a run had, and how long it took. The code of this
+checkout determines the claims, their declarations, the blocks that they need and the number of
+replicates per block.
 """
 
 from __future__ import annotations
@@ -109,9 +111,13 @@ class Check:
         evidence: blocks of each claim and each hunt that was judged again.
 
     Args:
+        record: the record.
         claims: the checkout's claims, by id.
+        ledger: the ledger of the record's run.
+        certificates: the checkout's certificates.
         commit: the commit checked out; None outside a repository.
-        only: check only the claims with this text in their ids, and nothing else.
+        only: judge only the claims with this text in their ids, and compare no papers, totals and
+            derivations. Commit, budget and the list of claims are compared all the same.
 
     Raises:
         CheckError: no run can have had the record's settings, or the run had other code.
@@ -133,8 +139,8 @@ class Check:
         self.evidence: dict[str, Evidence] = {}
         if not ledger.codes() & {find(claim.module, name)[1] for name, claim in claims.items()}:
             raise CheckError(
-                f"{ledger.path} was made with other code than this checkout has; check out commit "
-                f"{record.suite.commit}, and check it there"
+                f"{ledger.path} was made with other code than this checkout has; check it in a "
+                f"checkout of its code, commit {record.suite.commit or 'unknown'}"
             )
         if record.suite.commit is None:
             self._find("the record", "names no commit, so nobody knows which code it is of")
@@ -274,10 +280,15 @@ class Check:
 
 
 def _settings(record: Record) -> Settings:
-    """Return the run's settings."""
+    """Return the run's settings.
+
+    Raises:
+        CheckError: no run can have had these.
+    """
     suite = record.suite
     if suite.tier not in TIERS or not 0 <= suite.seed < 10**parse.MOST_DIGITS:
-        raise CheckError(f"a record of tier {suite.tier!r:.50} and seed {suite.seed!s:.50}")
+        of = f"tier {suite.tier!r:.50} and seed {suite.seed!s:.50}"
+        raise CheckError(f"no run makes a record of {of}")
     try:
         budget = Budget(suite.error_budget.probability)
     except ValueError as error:
