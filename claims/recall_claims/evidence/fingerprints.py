@@ -38,7 +38,7 @@ CONFIGURATION = (
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
 """Files in which pytest looks for the plugins that it loads."""
-PYTHON = (".py", ".pyc", ".pyi", ".so")
+PYTHON = (".py", ".pyc", ".pyi")
 TEXTS = ("title", "why", "latex", "refuted")
 """Arguments of a claim that fingerprints leave out if they are plain text."""
 
@@ -162,7 +162,7 @@ def _conftests(module: str) -> Iterator[tuple[int, ast.Module]]:
     for up, folder in enumerate(_folders(module)):
         file = folder / "conftest.py"
         if file.is_file():
-            yield up, ast.parse(file.read_text(encoding="utf-8"))
+            yield up, ast.parse(file.read_bytes())
 
 
 def _loaded(module: str) -> set[str]:
@@ -187,8 +187,8 @@ def _loaded(module: str) -> set[str]:
 
 
 def _data(modules: Iterable[str]) -> dict[str, Path]:
-    """Find files of data next to modules: not Python, Markdown, hidden files, pytest's settings,
-    papers or ledgers."""
+    """Find files of data, and compiled modules, next to modules: not Python, Markdown, hidden files,
+    pytest's settings, papers or ledgers."""
     found = {}
     for folder, home in {f.parent: package(m) for m in modules if (f := source(m))}.items():
         for path in folder.iterdir():

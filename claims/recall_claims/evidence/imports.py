@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 LIBRARY = ("recall_claims", "recall_reports")
+INSTALLED = {"site-packages", "dist-packages"}
 NOTEBOOK = "__main__"
 """The module of code typed in a notebook or at a prompt, which has no file."""
 
@@ -28,20 +29,19 @@ def in_library(module: str) -> bool:
 def source(module: str) -> Path | None:
     """Find the file of a module developed here; None for Python's own and installed modules.
 
-    Imports nothing. None also for a name of something else, such as a function.
+    Imports nothing. None also for compiled modules, and names of other things, such as functions.
     """
     top, *rest = module.split(".")
     if top in sys.stdlib_module_names or top == NOTEBOOK:
         return None
     spec = importlib.util.find_spec(top)
-    if spec is None or spec.origin is None:
-        return None
-    file = Path(spec.origin).resolve()
-    if {"site-packages", "dist-packages"}.intersection(file.parts):
-        return None
-    below = file.parent.joinpath(*rest)
-    files = (below / "__init__.py", below.with_name(f"{below.name}.py")) if rest else (file,)
-    return next(filter(Path.is_file, files), None)
+    files = [Path(spec.origin)] if spec and spec.origin else []
+    if rest:  # a package without an __init__.py may have several folders
+        places = (spec and spec.submodule_search_locations) or ()
+        below = [Path(place).joinpath(*rest) for place in places]
+        files = [f for b in below for f in (b / "__init__.py", b.with_name(f"{b.name}.py"))]
+    found = (file.resolve() for file in files if file.suffix == ".py" and file.is_file())
+    return next((file for file in found if not INSTALLED.intersection(file.parts)), None)
 
 
 def parsed(module: str) -> ast.Module:
@@ -49,7 +49,7 @@ def parsed(module: str) -> ast.Module:
     file = source(module)
     if file is None:
         raise ModuleNotFoundError(f"cannot find the source of {module}")
-    return ast.parse(file.read_text(encoding="utf-8"))
+    return ast.parse(file.read_bytes())  # the file may declare its encoding
 
 
 def package(module: str) -> str:

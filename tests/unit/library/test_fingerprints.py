@@ -177,6 +177,37 @@ def test_a_file_in_no_package_counts_with_what_it_imports(folder: Path) -> None:
     assert {imports.source(name) for name in ("json", "numpy", "flat.nothing")} == {None}
 
 
+def test_code_in_a_folder_without_init_counts(folder: Path) -> None:
+    (folder / "helpers").mkdir()
+    found = set()
+    for value in (1, 2):
+        (folder / "helpers" / "drawing.py").write_text(f"VALUE = {value}\n")
+        module = load(folder, f"from helpers.drawing import VALUE\n{SOURCE}")
+        found.add(fingerprint(module.one.observe))
+    assert imports.upstream("claimlike") >= {"helpers.drawing"}
+    assert len(found) == 2
+
+
+def test_a_compiled_module_counts_as_data(folder: Path) -> None:
+    found = set()
+    for content in (b"\x7fELF\xff", b"\x7fELF\xfe"):
+        (folder / "fast.so").write_bytes(content)
+        found.add(fingerprint(load(folder, f"if False:\n    import fast\n{SOURCE}").one.observe))
+    assert imports.source("fast") is None
+    assert len(found) == 2
+
+
+def test_a_file_in_any_encoding_that_python_reads(folder: Path) -> None:
+    for name, begin in {
+        "marked": b"\xef\xbb\xbf",
+        "latin": b"# coding: latin-1\nE = '\xe9'\n",
+    }.items():
+        (folder / f"{name}.py").write_bytes(begin + b"import helpers_helper\n")
+    (folder / "helpers_helper.py").touch()
+    load(folder, "import marked, latin\n", "flat")
+    assert imports.upstream("flat") == {"marked", "latin", "helpers_helper"}
+
+
 OWN = {
     **{f"own/{place}__init__.py": "" for place in ("", "claims/", "elsewhere/")},
     **dict.fromkeys(("own/simulation_like.py", "own/theory.py"), "VALUE = 1\n"),
