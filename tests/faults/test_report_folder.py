@@ -11,7 +11,7 @@ import pytest
 
 from recall_reports.record import files
 from tests.apart import saved
-from tests.faults.conftest import LEDGER, Suite
+from tests.faults.conftest import HEAD, LEDGER, Suite, written
 
 
 def test_a_folder_that_cannot_be_is_refused_before_anything_is_simulated(
@@ -64,7 +64,13 @@ def test_a_part_of_the_claims_does_not_replace_the_report_of_more(suite: Suite) 
         assert "has 1 claim that this run left out, and stays as it is" in part.text
         assert {*suite.states()} == {"tiny.one", "tiny.two"}
         assert len(suite.claims("reports/part")) == 1
-    suite.run("-k", "one", "--report-dir", "reports/latest")
+    suite.write_text(HEAD + written("one", ("predict=predict", "predict=double")) + written("two"))
+    suite.run_apart(status=1)
+    for first in ("-x", "--lf"):
+        part = suite.run_apart(".", first, "-p", "cacheprovider", status=1)
+        assert "has 1 claim that this run left out, and stays as it is" in part.text
+        assert {*suite.states()} == {"tiny.one", "tiny.two"}
+    suite.run("-k", "one", "--report-dir", "reports/latest", status=None)
     assert {*suite.states()} == {"tiny.one"}, "as it was asked for"
     suite.run()
     assert {*suite.states()} == {"tiny.one", "tiny.two"}

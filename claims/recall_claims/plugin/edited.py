@@ -52,7 +52,7 @@ class Edits:
         for file in (changed or "").splitlines():
             module = files.get((self._root / file).resolve())
             if module is not None:
-                now = _parts((self._root / file).read_text(encoding="utf-8"))
+                now = _parts((self._root / file).read_text("utf-8-sig", "replace"))
                 before = _parts(self._git("show", f"{commit}:./{file}") or "")
                 found |= {(module, name) for name, _ in now.items() ^ before.items()}
         return found
@@ -109,9 +109,16 @@ class Edits:
 
 
 def _parts(text: str) -> dict[str, str]:
-    """Map names of functions, classes and constants of a module to their code."""
-    found = {}
-    for node in ast.parse(text).body:
+    """Map names of functions, classes and constants of a module to their code.
+
+    A text that is no Python, as a commit may have, has no names.
+    """
+    found: dict[str, str] = {}
+    try:
+        nodes = ast.parse(text).body
+    except SyntaxError:
+        return found
+    for node in nodes:
         targets = getattr(node, "targets", None) or [getattr(node, "target", node)]
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = []

@@ -33,8 +33,8 @@ class RunReport:
         root: a folder of the repository, for its commit.
         executor: value of --executor.
         beside: another folder for the report, if it would replace a report with further claims.
-        narrowed: whether options leave out claims of the collected files; if not, an earlier claim
-            missing from these files no longer exists.
+        narrowed: whether claims of the collected files were left uncollected; if not, an earlier
+            claim that was not collected from these files no longer exists.
         kept: why the folder's report stays as it is; empty if it does not.
     """
 
@@ -95,9 +95,10 @@ class RunReport:
         except ReportError:  # nothing to lose
             return 0
         ran, files = ({getattr(r, name) for r in self.records} for name in ("id", "file"))
+        waiting = {claim.id for claim in self.collected} - ran  # left out by -k, -x or a key
         return sum(
             entry.id not in ran
-            and (self.narrowed or entry.file not in files)
+            and (self.narrowed or entry.id in waiting or entry.file not in files)
             and (self.root / entry.file).is_file()
             for entry in there
         )
@@ -137,7 +138,9 @@ def commit(root: Path) -> tuple[str | None, str]:
 def git(root: Path, *arguments: str) -> str:
     """Return what a command of git prints in a folder; raises the errors of `subprocess`."""
     command = ["git", "--no-optional-locks", *arguments]
-    return subprocess.check_output(command, cwd=root, stderr=subprocess.PIPE, text=True)
+    return subprocess.check_output(
+        command, cwd=root, stderr=subprocess.PIPE, encoding="utf-8-sig", errors="replace"
+    )
 
 
 def put_aside(record: Record) -> Iterator[str]:

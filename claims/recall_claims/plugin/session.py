@@ -53,14 +53,15 @@ class ClaimSession:
         )
         self.settings = replace(settings, costs=self.costs)
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
-        narrowed = given.keyword or given.deselect or any("::" in name for name in config.args)
+        # --lf comes with pytest's cache, which a run may do without.
+        narrowed = getattr(given, "lf", False) or any("::" in name for name in config.args)
         self.report = RunReport(
             options.place(config, "--report-dir"),
             root,
             self.settings,
             executor,
             beside=None if given.report_dir else root / options.PART,
-            narrowed=bool(narrowed),
+            narrowed=narrowed,
         )
         self.progress: ProgressLine | None = None
         self.store.told = self._decided

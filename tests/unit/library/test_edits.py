@@ -117,6 +117,13 @@ def test_what_is_edited_is_told_with_the_claims_that_depend_on_it(
     assert edits.since(two) == f"since commit HEAD, {neither}"
     assert not list(edits.lines(["T.one"]))
 
+    for unreadable in ("def (", "TEXT = '\xe9'"):  # a commit may have any file
+        file.write_bytes(unreadable.encode("latin-1"))
+        git(tmp_path, "commit", "--all", "--message", "unreadable")
+        file.write_text(THEORY, encoding="utf-8")
+        del edits.names
+        assert {("edited_paper.theory", name) for name in ("half", "TEXT")} <= edits.names
+
 
 def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
