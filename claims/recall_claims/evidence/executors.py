@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import threadpoolctl
 
-from recall_claims.model.errors import ExecutorError
+from recall_claims.model.errors import ExecutorError, told
 from recall_reports.record.spelling import meant
 
 P = ParamSpec("P")
@@ -185,10 +185,16 @@ def make(spec: str) -> Executor:
     """Start the executor that an option value names.
 
     Raises:
-        ExecutorError: the value names no executor, its callable returns something else, or no
-            cluster answers.
+        ExecutorError: the value names no executor, its callable fails or returns something else,
+            or no cluster answers.
     """
-    executor = factory(spec)()
+    start = factory(spec)
+    try:
+        executor = start()
+    except ExecutorError:
+        raise
+    except Exception as error:  # a callable may raise anything, or be none
+        raise ExecutorError(f"--executor {spec} starts no executor: {told(error)}") from error
     if not isinstance(executor, Executor):
         raise ExecutorError(
             f"--executor {spec} returned {type(executor).__name__}, not a "

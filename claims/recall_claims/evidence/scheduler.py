@@ -6,6 +6,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -15,7 +16,7 @@ from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import BlockResult, Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Progress, Running, Settings
 from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
-from recall_claims.model.errors import ExecutorError, SimulationError, told
+from recall_claims.model.errors import ExecutorError, LedgerError, SimulationError, told
 
 AHEAD = 4.0
 """Seconds of work to queue per worker, and at least a task, to keep it busy during judging."""
@@ -71,8 +72,7 @@ class Scheduler:
     workers do not shorten. As soon as its path takes more than a quarter of the time that all
     claims still need together, a claim goes first, the longest path before others. So the last
     claims end at about the same time. With the block times of a whole run, 2 to 64 workers need at
-    most 2.5 per cent longer than with the longest path first. No order changes a figure: see
-    `Task.key`.
+    most 2.5 per cent longer than with the longest path first. No order changes a figure.
 
     A worker that dies ends its executor. We start another executor, and run the blocks in flight
     again, one at a time. If a worker dies on one block alone, only this block's claim fails.
@@ -199,7 +199,8 @@ class Scheduler:
                 while self._flying:
                     future, flight = self._flying.popitem()
                     if future.done() and not future.cancelled() and future.exception() is None:
-                        self._keep(flight, future.result())
+                        with suppress(SimulationError, LedgerError):  # nobody waits for them
+                            self._keep(flight, future.result())
         finally:
             if isinstance(self._ledger, Ledger):
                 self._ledger.close()
@@ -373,9 +374,7 @@ class Scheduler:
                 costs.learn(task.key, result.seconds)
 
     def _lost(self, flight: Flight, error: BrokenExecutor) -> None:
-        """Run a dead executor's blocks again, one at a time; fail the claim of a block that kills
-        it.
-        """
+        """Run a dead executor's blocks again, each alone; fail the claim whose block kills it."""
         first = flight.executor is self._executor  # only the first flight replaces it
         if first and self.executor_name:  # a named one can start again
             flight.executor.shutdown(wait=False, cancel_futures=True)

@@ -329,3 +329,17 @@ def test_closing_keeps_what_is_done_and_was_not_waited_for(
     with Ledger(tmp_path / "ledger.sqlite") as kept:
         [[count]] = kept.ask("SELECT count(*) FROM blocks WHERE claim = ?", (second.id,))
     assert count == executor.done.count(second.id) > 0, "what nobody had begun is cancelled"
+
+
+def test_closing_passes_over_blocks_that_are_no_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run's report is written after that."""
+    monkeypatch.setattr(executors, "make", lambda _: Recording(2))
+    engine = Scheduler(tmp_path / "ledger.sqlite", "processes:2")
+    engine.expect([(second.id, math.inf, math.inf, partial(begin, second, SMOKE, engine))])
+    engine.run(first.id, partial(begin, first, SMOKE, engine))
+    refuse = Mock(side_effect=SimulationError("no evidence"))
+    monkeypatch.setattr(engine.ledger, "put", refuse)
+    engine.close()
+    assert refuse.called
