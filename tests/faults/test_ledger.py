@@ -79,7 +79,8 @@ def test_where_other_machines_may_write_a_ledger_it_has_no_log_ahead(
     """SQLite's log needs memory that all processes with the file open share."""
     suite.write("one")
     suite.run("--ledger", "old")
-    (suite.folder / "mounts").write_text(f"/dev/sda / ext4 rw\nhost:/x {suite.folder} nfs4 rw\n")
+    mounts = ("/dev/sda / ext4 rw", *(f"host:/x {suite.folder} {k} rw" for k in ("autofs", "nfs4")))
+    (suite.folder / "mounts").write_text("\n".join(mounts))
     monkeypatch.setattr(ledger_file, "MOUNTS", suite.folder / "mounts")
     for name, reused in (("old", True), ("new", False)):
         suite.run("--ledger", name)

@@ -75,7 +75,8 @@ def _is_shared(path: Path) -> bool:
     with suppress(OSError):
         lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
         mounts = [(f[1].replace(r"\040", " "), f[2]) for f in map(str.split, lines) if len(f) > 2]
-        over = [mount for mount in mounts if place.is_relative_to(mount[0])]
+        # Of two file systems at one place, as autofs makes them, the later covers the other.
+        over = [mount for mount in mounts[::-1] if place.is_relative_to(mount[0])]
         kind = max(over, key=lambda mount: len(mount[0]), default=("", ""))[1]
     return kind.startswith(SHARED)
 
@@ -145,6 +146,8 @@ class LedgerFile:
                 how = "mode=ro" if ahead.exists() and ahead.stat().st_size else "immutable=1"
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
+                if path.is_dir():
+                    raise LedgerError(f"{path} is a folder; name a file in it with --ledger")
                 if not path.exists():
                     _create(path)
                 # The last writer was killed, or is writing now.
@@ -202,7 +205,7 @@ class LedgerFile:
         return int(count)
 
     def _prepare(self) -> None:
-        """Make the tables of a new file; leave a read-only ledger as it is."""
+        """Make the tables of a new file, check the file, and keep a log where that is safe."""
         with self.one_step():  # two runs may do this at once
             if not self._tables():
                 for statement in _SCHEMA:

@@ -212,16 +212,16 @@ def find(module: str, claim_id: str) -> tuple[Claim, str]:
         SimulationError: this process cannot import the module, or the module lacks the claim.
     """
     try:
-        if module == NOTEBOOK:  # its cells may have changed since
-            return _claims.__wrapped__(module)[claim_id]
-        return _claims(module)[claim_id]
-    except KeyError:
-        raise SimulationError(f"module {module} holds no claim {claim_id}") from None
+        # A notebook's cells may have changed since.
+        found = (_claims.__wrapped__ if module == NOTEBOOK else _claims)(module)
     except ModuleNotFoundError as error:
         raise SimulationError(
             f"{claim_id}: worker {platform.node()} cannot import {module} ({error}); install the "
             "claims there, or start the worker with their folder on PYTHONPATH"
         ) from error
+    if claim_id not in found:
+        raise SimulationError(f"module {module} holds no claim {claim_id}")
+    return found[claim_id]
 
 
 @cache

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -26,7 +27,7 @@ from recall_claims.evidence.looks import remembering
 from recall_claims.evidence.precheck import check
 from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.evidence.simulate import full_precision, simulate
+from recall_claims.evidence.simulate import find, full_precision, simulate
 from recall_claims.judge.methods import Array
 from recall_claims.model.errors import OutOfTime, SimulationError
 from recall_claims.model.region import Verdict
@@ -65,6 +66,17 @@ def threads(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     """Threads of NumPy, and of torch."""
     found = {"value": blas_threads(), "torch": torch.get_num_threads()}
     return {name: np.full(block.replicates, float(count)) for name, count in found.items()}
+
+
+def test_a_worker_that_cannot_find_a_claim_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lacking.py").write_text("import os\nPLACE = os.environ['NOT_SET_THERE']\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeyError, match="NOT_SET_THERE"):
+        find("lacking", "T.one")
+    with pytest.raises(SimulationError, match=r"module .*made holds no claim T\.one"):
+        find(mean_claim.module, "T.one")
 
 
 def test_a_control_that_survives_forbids_support(ledger: Ledger) -> None:
