@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from recall_claims.check.judging import Evidence
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Prepared, Settings, task_of
-from recall_claims.evidence.scheduler import run_claim
-from recall_claims.evidence.simulate import simulate
+from recall_claims.evidence.simulate import simulate, versions
 from recall_claims.judge.rules import Sample
 from recall_claims.model.cell import Cell
-from recall_claims.model.errors import ClaimError
+from recall_claims.model.errors import CheckError, ClaimError, SimulationError
 
 LOOK = "a cell to look at"
 """The random stream of `looked_at`, which no verdict uses."""
@@ -24,16 +24,23 @@ LOOK = "a cell to look at"
 def observed(claim: Claim, settings: Settings, path: Path) -> tuple[Sample, ...]:
     """Read the observations behind a claim's verdict from the ledger: a sample per cell.
 
-    If the ledger lacks blocks of a later look, the observations are those up to the look before.
+    The ledger stays as it is, so looking at evidence counts as no attempt.
 
     Raises:
         ClaimError: the claim has no cells in the tier, or is written wrongly.
-        SimulationError: the ledger lacks a block of the first look.
+        SimulationError: there is no ledger, or it lacks a block.
         LedgerError: the ledger cannot be read.
     """
     _refuse_other_tier(claim, settings)
-    with Ledger(path) as ledger:
-        return run_claim(claim, settings, ledger, None).evidence
+    lacking = f"the ledger lacks blocks of {claim.id}; run it first"
+    if not path.is_file():
+        raise SimulationError(f"{lacking}: there is no file {path}")
+    with Ledger(path, read_only=True) as ledger:
+        evidence = Evidence(ledger, versions(), Prepared.of(claim, settings.tier), settings)
+        try:
+            return evidence.judged().evidence
+        except CheckError as error:
+            raise SimulationError(f"{lacking}: {error}") from error
 
 
 def looked_at(claim: Claim, settings: Settings, cell: Cell) -> Sample:

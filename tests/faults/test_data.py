@@ -19,7 +19,11 @@ def test_the_observations_behind_a_verdict(
     suite.write_text(HEAD + written())
     assert main(["data", "tiny.one", "--claims", "."]) == 2
     assert "the ledger lacks blocks of tiny.one; run it first" in capsys.readouterr().err
+    assert not Path(LEDGER).exists()
     suite.run()
+    assert main(["data", "tiny.one", "--claims", ".", "--seed", "1"]) == 2
+    assert "run it first: the ledger lacks block 0 of scale=1.0: seed" in capsys.readouterr().err
+    assert len(suite.ask("SELECT 1 FROM draws")) == 1, "a look at evidence is no attempt"
     assert main(["data", "tiny.one", "--claims", "."]) == 0
     [claim] = suite.claims().values()
     with Path("tiny.one.csv").open(encoding="utf-8") as file:
@@ -37,6 +41,17 @@ def test_the_observations_behind_a_verdict(
     assert "scale=7: exploratory, no verdict reads it" in capsys.readouterr().out
     assert len(Path("7.csv").read_text(encoding="utf-8").splitlines()) == 17
     assert suite.kept(LEDGER) == kept
+
+
+def test_a_parameter_that_only_some_cells_have(suite: Suite) -> None:
+    cells = ("grid(scale=(1.0, 2.0, 5.0))", '[*grid(scale=(1.0,)), *grid(scale=(2.0,), kind="x")]')
+    suite.write_text(HEAD + written("one", cells))
+    suite.run()
+    (suite.folder / "reports" / "latest" / "mine.txt").touch()  # no report is written
+    assert main(["data", "tiny.one", "--claims", "."]) == 0
+    with Path("tiny.one.csv").open(encoding="utf-8") as file:
+        kinds = {(row["scale"], row["kind"]) for row in csv.DictReader(file)}
+    assert kinds == {("1.0", ""), ("2.0", "x")}
 
 
 @pytest.mark.parametrize(
@@ -58,15 +73,6 @@ def test_what_cannot_be_written_is_told(
     assert says in capsys.readouterr().err
 
 
-def test_cells_of_one_claim_may_have_other_parameters(tmp_path: Path) -> None:
-    cells = (Cell(dim=2), Cell(dim=2, heads=4))
-    samples = [Sample(cell, {"value": np.ones(1)}) for cell in cells]
-    assert data.write(samples, tmp_path / "both.csv") == 2
-    [_, *rows] = (tmp_path / "both.csv").read_text(encoding="utf-8").splitlines()
-    assert rows == ["2,,0,1.0", "2,4,0,1.0"]
-
-
-@pytest.mark.parametrize("cell", [(), ("--cell", "scale=7")])
 def test_a_tier_without_cells_has_no_observations(
     suite: Suite, capsys: pytest.CaptureFixture[str], cell: tuple[str, ...]
 ) -> None:

@@ -99,9 +99,10 @@ def collected(folder: Path) -> list[Claim]:
     hooks = importlib.import_module("recall_claims.plugin")  # -p would warn about a second loading
     with (
         contextlib.redirect_stdout(io.StringIO()) as printed,
-        tempfile.TemporaryDirectory() as nothing,  # keeps ledgers closed
+        tempfile.TemporaryDirectory() as nothing,  # keeps ledgers closed, and needs no report
     ):
         arguments = ["--collect-only", "-p", "no:cacheprovider", "--ledger", f"{nothing}/none"]
+        arguments += ["--report-dir", f"{nothing}/reports"]
         status = pytest.main([str(folder), *arguments], plugins=[found, hooks])
     if status != pytest.ExitCode.OK or not claims:
         raise ClaimError(f"no claims could be collected in {folder}:\n{printed.getvalue()}")
