@@ -63,8 +63,11 @@ def known(package: str) -> dict[str, Prediction]:
     """
     try:
         theory = importlib.import_module(package)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"--theory {package}: {error}; name a package of formulas") from error
+    except (ModuleNotFoundError, TypeError, ValueError) as error:  # the latter two of "." and ""
+        raise ValueError(
+            f"--theory {package}: {error}; call this in the folder that has a package of formulas, "
+            "such as a checkout's, and name it with --theory if its name is not theory"
+        ) from error
     for module in pkgutil.walk_packages(getattr(theory, "__path__", ()), f"{package}."):
         importlib.import_module(module.name)
     found = (p for p in predictions() if f"{p.module}.".startswith(f"{package}."))

@@ -61,6 +61,7 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         ("--executor=dask:tcp://[", "can run code in this process"),
         ("--hunt=soon", "--hunt takes a time such as 90s, 10m or 1h, got 'soon'"),
         ("--hunt=0s", "--hunt takes a time such as"),
+        ("--ledger=.", "is a folder; name a file in it with --ledger"),
         *((f"{option}={'x' * 5000}", f"{option} 'xxx") for option in PLACES),
         *((f"{option}=", f"{option} needs a value") for option in VALUED),
         ("--baseline test_tiny.json", "not a JSON record"),
@@ -294,6 +295,8 @@ def test_what_help_quiet_and_verbose_tell(suite: Suite) -> None:
     assert all(word in told for word in words)
     assert "The one claim passes: 1 SUPPORTED." in quiet
     assert "tiny.one" not in quiet
+    fresh = suite.run("-q", "--seed", "fresh").text
+    assert f"seed {suite.report()['suite']['seed']}\n" in fresh
     assert "report.html" not in quiet
     assert " round, " in verbose or " rounds, " in verbose
     assert "a constant off by" in verbose
@@ -365,18 +368,30 @@ from concurrent.futures import Executor
 class Refusing(Executor):
     def submit(self, *given, **more):
         raise OSError("the queue is closed")
+
+
+NUMBER = 3
+def broken(): raise RuntimeError("no cluster here")
 """
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Refusing", "takes no block: OSError: the queue is closed (with_Refusing.py"),
+        ("broken", "starts no executor: RuntimeError: no cluster here (with_broken.py"),
+        ("NUMBER", "starts no executor: TypeError: 'int' object is not callable"),
+    ],
+)
 def test_an_executor_that_takes_no_block_is_one_error_and_the_run_ends_with_a_report(
-    suite: Suite, monkeypatch: pytest.MonkeyPatch
+    suite: Suite, monkeypatch: pytest.MonkeyPatch, name: str, says: str
 ) -> None:
     suite.write("one", "two", "three")
-    (suite.folder / "refusing.py").write_text(REFUSING)
+    (suite.folder / f"with_{name}.py").write_text(REFUSING)
     monkeypatch.syspath_prepend(suite.folder)
-    result = suite.run("--executor", "refusing:Refusing", status=1)
-    says = "--executor refusing:Refusing takes no block: OSError: the queue is closed (refusing.py"
-    assert result.text.count(says) in (2, 3), "with reasons and verdicts; new pytests add a summary"
+    result = suite.run("--executor", f"with_{name}:{name}", status=1)
+    count = result.text.count(f"--executor with_{name}:{name} {says}")
+    assert count in (2, 3), "with reasons and verdicts; new pytests add a summary"
     assert "no executor takes the blocks of this run" in result.text
     assert "Traceback" not in result.text
     assert suite.states() == {"tiny.one": "ERROR"}

@@ -185,8 +185,14 @@ def _properties(entry: ClaimRow) -> list[tuple[str, object]]:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Note that the hooks were loaded in time."""
-    session.config.stash[SESSION].started = True
+    """Note that the hooks were loaded in time; print a fresh seed if no header names it."""
+    config, state = session.config, session.config.stash[SESSION]
+    state.started = True
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or (reporter.showheader and not reporter.no_header):
+        return
+    if config.option.seed == "fresh":
+        reporter.write_line(f"seed {state.settings.seed}")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -95,6 +95,8 @@ def test_without_a_name_all_are_listed(capsys: Printed) -> None:
         (("mlp",), "(did you mean theory.attention_mlp.recall.mlp_"),
         (("Muon",), "(did you mean theory.spectral."),
         (("half_dim", "--theory", "nowhere"), "--theory nowhere: No module named 'nowhere'"),
+        (("half_dim", "--theory", "nowhere"), "call this in the folder that has a package of"),
+        *((("half_dim", "--theory", wrong), f"--theory {wrong}: ") for wrong in (".", "")),
     ],
 )
 def test_a_senseless_question(capsys: Printed, arguments: tuple[str, ...], says: str) -> None:
