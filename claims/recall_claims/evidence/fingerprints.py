@@ -187,8 +187,10 @@ def _loaded(module: str) -> set[str]:
 
 
 def _data(modules: Iterable[str]) -> dict[str, Path]:
-    """Find files of data, and compiled modules, next to modules: not Python, Markdown, hidden files,
-    pytest's settings, papers or ledgers."""
+    """Find files of data, and compiled modules, next to modules.
+
+    Not Python, Markdown, hidden files, pytest's settings, papers or ledgers.
+    """
     found = {}
     for folder, home in {f.parent: package(m) for m in modules if (f := source(m))}.items():
         for path in folder.iterdir():
