@@ -29,7 +29,7 @@ _START.set_forkserver_preload(list(LOADED))
 
 @cache
 def _bytecode() -> tempfile.TemporaryDirectory[str]:
-    """Make a folder in which processes share compiled files, if Python itself writes none.
+    """Make a folder in which processes share compiled files, even if Python itself writes none.
 
     Only the first process makes the folder, and removes it at its end.
     """
@@ -56,7 +56,7 @@ def run(folder: Path, *command: str, environment: Mapping[str, str] | None = Non
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder, without a user's settings.
+    """Run git in a folder, under the name of nobody.
 
     Raises:
         subprocess.CalledProcessError: git failed.

@@ -333,7 +333,7 @@ def pictures() -> dict[Path, str]:
 
 
 def main(write: bool) -> int:
-    """Check all pages and pictures; the exit status is 1 if any of them is out of date."""
+    """Check all pages and pictures, or renew them; return 1 if any is still out of date."""
     left = 0
     for file, drawn in pictures().items():
         if write:

@@ -171,7 +171,7 @@ def check(name: str, given: list[torch.Tensor]) -> None:
 
     Raises:
         RuntimeError: the operation mixes devices.
-        NotImplementedError: CUDA does not have the operation.
+        NotImplementedError: CUDA does not have the operation, or not for integers.
     """
     far = [x for x in given if isinstance(x, Far)]
     integers = any(not (x.is_floating_point() or x.is_complex()) for x in far)
@@ -220,7 +220,7 @@ class _Called(TorchFunctionMode):
 
 
 def _made(func: Callable[..., Any], args: Given, kwargs: Named) -> torch.Tensor:
-    """Make a tensor from numbers on the host, of which some may be on the GPU."""
+    """Make a tensor from numbers, of which some may be on the GPU."""
     first, *rest = args
     device = kwargs.pop("device", None)
     if func is torch.Tensor.new_tensor:

@@ -3,9 +3,10 @@
     python -m tests.prose            # every page
     python -m tests.prose FILE ...   # these pages
 
-A sentence has at most 30 words, a paragraph, list item or table cell at most one semicolon, and no
-page uses a word of `BANNED`. Code, formulas, links and quotations of other people's words are left
-out: a formula counts as one word.
+A sentence has at most 30 words, and its subject is no clause that begins with "What", "Those" or
+"Who". A paragraph, list item or table cell has at most one semicolon. No page uses a word of
+`BANNED`, except in quotations. Blocks of code or formulas and addresses of links are left out. Code
+or a formula within a line counts as one word.
 """
 
 import re
@@ -24,7 +25,7 @@ MADE = (
     "tests/benchmarks/",
     "tests/calibration/",
 )
-"""Pages that a program writes."""
+"""Folders of pages that a program writes, or that quote its output."""
 
 WORDS = 30
 BANNED = {

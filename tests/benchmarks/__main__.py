@@ -22,7 +22,7 @@ from tests.benchmarks.speed import Row, on_cuda
 from tests.every_claim import imported, lowest, simulated
 
 QUICK = 100
-"""Kernels of a block that is simulated on both devices."""
+"""Number of kernels below which a block is simulated on both devices."""
 HEAD = "| case | found | promised | kept |\n|---|---|---|---|"
 
 
@@ -62,7 +62,7 @@ def waiting(place: str) -> Iterator[Row]:
         if seen > expected.uploads + expected.synchronisations:
             more.append(f"{claim.id} ({seen})")
     found = ", ".join(more) or "no more"
-    yield Row(f"waits of {len(claims)} claims", found, "no more than in DEVICE.md", not more)
+    yield Row(f"waits of {len(claims)} claims", found, "no more than on a pretended GPU", not more)
 
 
 def tier(place: str) -> Iterator[Row]:

@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.device > tests/benchmarks/DEVICE.md
 
-With names of claims, it prints only their rows. Two replicates of a claim's first cell in its
-lowest tier are simulated on a pretended GPU, and then both twice in one block. An operation with a
-larger count in this block runs once per replicate.
+The table has the rows of named claims or, without names, of all claims but `SLOW`. Two
+replicates of a claim's first cell in its lowest tier are simulated on a pretended GPU, and then
+both twice in one block. An operation with a larger count in this block runs once per replicate.
 """
 
 import sys

@@ -1,11 +1,12 @@
 """Compare the speed of a replicate with another way to its figures; time recall at large scale.
 
-Three steps: closed form and automatic differentiation, float64, on the same batch, of one replicate
-on a CPU and of 16 on CUDA, to use the device fully. Recall: the label of each of V values among V
-labels, a tile of scores at a time. It is compared with the time of its two matrix products at the
-measured peak: the rate at which a plain `torch.mm` fills a given matrix with the larger product.
-Training: a step of Adam with the closed-form gradient and with automatic differentiation. All times
-are the least of some runs, in turns, so that a slow minute of the machine affects all.
+Three steps, in float64: closed form of one replicate on a CPU and of 16 on CUDA, to use the device
+fully, and automatic differentiation of the first of them. Recall: the label of each of V values
+among V labels, a tile of scores at a time. It is compared with the time of its two matrix products
+at the measured peak: the rate at which a plain `torch.mm` fills a given matrix with the larger
+product. Training: a step of Adam with the closed-form gradient and with automatic differentiation.
+These times are the least of some runs, in turns, so that a slow minute of the machine affects all.
+At a language model's sizes recall is timed once.
 """
 
 import multiprocessing
@@ -45,11 +46,11 @@ PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
 """Numbers (vocab_size, dim); as many values as labels."""
 LANGUAGE_MODEL = (131072, 4096)
 SHARE_OF_PEAK, MOST_MILLISECONDS = 0.6, 60_000.0
-"""Promises on CUDA: recall in float32 over the peak; recall at a language model's sizes."""
+"""Promises: recall in float32 over the peak on CUDA; recall at a language model's sizes."""
 
 
 MOST_DRAWING = 0.1
-"""Largest share of the time of three steps for draws on the host, above which they should move."""
+"""Largest share of the time of draws and three steps for draws on the host, promised on CUDA."""
 
 
 @dataclass(frozen=True)

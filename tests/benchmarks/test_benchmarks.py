@@ -1,4 +1,4 @@
-"""Every benchmark runs at tiny sizes."""
+"""Every benchmark but the slice of a tier runs at tiny sizes."""
 
 import pytest
 

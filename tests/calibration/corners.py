@@ -1,16 +1,19 @@
 """Whether claims hold at the corners of their regimes.
 
-At a corner, two sizes, or ratios of sizes, are both at an end of the whole declared range
-(`hunt/corners.py`). At each corner the claim is judged separately, by its own rule and region.
-Replicates double until it is decided or half of the corner's seconds of processor time are used. A
-corner has the level 1e-3 / 10,000. So the probability that any corner of the table is REFUTED where
-its claim is true is at most 0.001 (for t rules, as far as t holds at that level). A corner is out
-of reach if its theory or its first 16 replicates take longer than its seconds, or more memory than
-there is. It is out of reach without a trial if the speed of the claim's other corners predicts so.
-A corner is broken if theory or simulation gives no number. Strain is the distance of the worst
-estimate from the middle of its region, in half widths: above 1 the estimate is beyond an edge.
-Cheap corners come first. A file keeps the results, so that the command continues after a stop, and
-repeats corners that had less time.
+At a corner, two sizes, or ratios of sizes, are as small or as large as the regime allows, at any
+cost. The search may miss corners (`hunt/corners.py`). At each corner the claim is judged
+separately, by its own rule and region, without controls. Replicates double, up to look 17, until it
+is decided or half of the corner's seconds of processor time are used. A corner has the level
+1e-3 / 10,000. So the probability that any corner of the table is REFUTED where its claim is true is
+at most 0.001 (for t rules, as far as t holds at that level). A corner is out of reach if its theory
+or its first 16 replicates take longer than its seconds, or more memory than 6 GiB. It is not tried
+if a replicate computes more than 3e8 numbers. Nor is it tried if the speed of the claim's other
+corners predicts that its first look takes longer than its seconds. A corner is broken if theory or
+simulation gives no number. Strain is the distance of the worst estimate from the middle of its
+region, in half widths: above 1 the estimate is beyond an edge. In a region with one edge, strain is
+the distance beyond this edge. Cheap corners come first. A file keeps the results, so that the
+command continues after a stop. It repeats corners that had less time, if they were undecided or out
+of reach.
 """
 
 from __future__ import annotations
@@ -71,7 +74,7 @@ class Tried(msgspec.Struct, frozen=True):
         strain: distance of the worst component's estimate from the middle of its region, in half
             widths, or beyond the only edge; 0 if unknown.
         found: the worst component, its estimate and interval, in words.
-        replicates: number of replicates of a cell.
+        replicates: largest number of replicates of a cell.
         seconds: processor time used.
         limit: processor time allowed, in seconds.
     """
@@ -128,7 +131,8 @@ class OutOfReach(BaseException):
 def within(seconds: float) -> Iterator[None]:
     """Limit the processor time of a block of code.
 
-    Raises OutOfReach: the code takes more seconds.
+    Raises:
+        OutOfReach: the code takes more seconds.
     """
 
     def end(*_: object) -> None:
@@ -179,7 +183,11 @@ def judged(corner: Corner, seconds: float) -> Tried:
 
 
 def _last_look(corner: Corner, end: float) -> Look[Decision]:
-    """Return the look that decides, or the last look that begins within the processor time."""
+    """Return the look that decides, or the last finished one; only the first may begin after `end`.
+
+    Raises:
+        OutOfReach: the time is up before the first look.
+    """
     one = at(corner.claim, corner.point)
     room = max(1.0, AT_ONCE / max(corner.size, 1.0))
     block = min(FIRST, 2 ** int(math.log2(room)))
@@ -215,7 +223,10 @@ def strain(part: Component) -> float:
 
 
 def first_look(corner: Corner, every: Iterable[Corner], kept: Mapping[str, Tried]) -> float:
-    """Estimate the seconds of a first look by the claim's corners so far; 0 if none was tried."""
+    """Estimate the seconds of a first look by the fastest of the claim's corners so far.
+
+    It is 0 if no corner of a known size has replicates.
+    """
     tried = ((one.size, kept[one.key]) for one in every if one.key in kept)
     speeds = (t.seconds / t.replicates / size for size, t in tried if size and t.replicates)
     return FIRST * corner.size * min(speeds, default=0.0)
@@ -255,7 +266,7 @@ def document(rows: Iterable[str]) -> str:
 
 
 def main() -> int:
-    """Try corners, and print the corners not shown to be inside; return 1 if any is REFUTED."""
+    """Try corners, and print those not shown to be inside; return 1 if any is or was REFUTED."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.calibration.corners",
         description=str(__doc__).partition("\n")[0],

@@ -43,7 +43,7 @@ from theory.memory import bits, zipf
 
 Law = Callable[..., Any]
 SMALL = 0.25
-"""Part of a search's largest size up to which points are drawn, as a point has only seconds."""
+"""Part of a search's largest size up to which points are drawn, as a point has only a second."""
 COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs", "G.cover-share")
 """Claims whose replicates are 0 or 1, for bets; t intervals decide shares with fewer of them."""
 ELSEWHERE = (
@@ -146,7 +146,7 @@ def checks() -> Iterator[Check]:
 def _by(
     law: Law, claim: str | rc.Claim, *, regime: rc.Regime | None = None, **changes: Any
 ) -> Check:
-    """Make a row: a formula, a claim, and changes of its regime, fields and fixed values."""
+    """Make a check of a formula by a claim with changed regime, fields and fixed values."""
     one = imported()[claim] if isinstance(claim, str) else claim
     entry, where = registered(law), regime or one.regime
     assert entry is not None
@@ -344,7 +344,7 @@ its docstring or its claims say how far off it is; claims hold it to their regio
     spectral.one_step.recalled_gradient spectral.one_step.recalled_newton
     spectral.one_step.recalled_spectral spectral.several_steps.recalled
     spectral.tail_classes.muon_gap
-within 1e-4 but for the size of the steps; the claims of its file hold it to that:
+exact but for the size of the steps; the claims of its file hold it to 1e-6 to 1e-3:
     spectral.flows.gradient_error spectral.flows.learning_time spectral.flows.log_odds
     spectral.flows.time_ratio spectral.softmax_memory.spectral_floor
     spectral.softmax_memory.steady_loss

@@ -1,12 +1,14 @@
 """Whether predictions keep the errors that they state, at random points of their regimes.
 
 A check compares a prediction's error with the stated error, on the evidence of a claim. At each of
-40 points the claim is judged separately, by its own rule and looks, with the stated error as its
-region. It ends when it is decided, its looks are used up, or a second has passed. Points are drawn
-from the claim's regime where the prediction states its error, uniformly in the logarithm of each
-size, up to the cost that the regime allows. Only points with a predicted share of 0.05 to 0.95
-count. Intervals hold jointly: a point has the level 1e-3 / (40 points x 100 slots for checks), so
-the probability is at most 0.001 that any point that keeps its error is shown to break it. A check
+40 points the claim is judged separately, by its own rule, without controls. The stated error is its
+region. Where the rule bets and replicates are not 0 or 1, a t interval replaces the bets. The
+claim has two more looks than usual. It ends when it is decided, its looks are used up, or a second
+has passed. Points are drawn from the claim's regime where the prediction states its error,
+uniformly in the logarithm of each size, up to a quarter of a search's largest size. Only points
+with a predicted share of 0.05 to 0.95 count. Intervals hold jointly: a point has the level
+1e-3 / (40 points x 100 slots for checks). So the probability is at most 0.001 that any point that
+keeps its error is shown to break it (for t intervals, as far as t holds at that level). A check
 that draws nothing at random takes no slot. "Shown at 30 of 40": at 30 points the claim is SUPPORTED
 with the stated error as its region; at the others neither the replicates nor a second sufficed. For
 a critical value, the rate of success is simulated at both edges of the stated error, rounded
@@ -62,7 +64,10 @@ class Point:
 
     @property
     def strain(self) -> tuple[bool, float]:
-        """Estimate's distance from ``centre`` over the stated error; above 1 it is outside."""
+        """Whether the error is refuted, and the estimate's distance from ``centre`` over the error.
+
+        Above 1 the estimate is outside.
+        """
         if math.isnan(self.found.estimate):  # both sizes are on one side so far: nothing is known
             return False, 0.0
         region, off = self.found.region, self.found.estimate - self.centre
@@ -128,7 +133,7 @@ def _value(values: Values, rng: np.random.Generator) -> float | int | str | bool
 
 
 def judged(check: Check, cell: Cell, seed: int) -> Point:
-    """Judge a point after each look until it is decided."""
+    """Judge a point after each look until it is decided, or its looks or SECONDS are used up."""
     one = check.at(cell)
     steps = one.steps(TIER)
     level = one.rule.alpha_of_look(ALPHA, len(steps))
@@ -153,7 +158,7 @@ def row_of(name: str, *, seed: int) -> str:
 
 
 def rows_in(text: str) -> dict[str, str]:
-    """Rows of an earlier table, by check."""
+    """Rows of an earlier table, by their first cell."""
     lines = (line for line in text.splitlines() if line.startswith("| `"))
     return {line.split(" | ")[0].removeprefix("| "): line for line in lines}
 

@@ -49,7 +49,7 @@ def steps(cell: rc.Cell, block: rc.Block) -> np.ndarray:
 
 
 @pytest.fixture(autouse=True)
-def of_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corners, "_code", str)
 
 
@@ -108,7 +108,7 @@ def test_what_takes_too_long_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) ->
     assert corners.judged(first, 0.2).verdict == "OUT OF REACH"
 
 
-def test_the_committed_page_has_a_row_for_every_claim_that_has_corners() -> None:
+def test_the_committed_page_has_a_row_for_every_claim_that_can_be_hunted() -> None:
     text = corners.PAGE.read_text(encoding="utf-8")
     rows = rows_in(text)
     assert corners.document(rows.values()) == text

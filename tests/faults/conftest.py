@@ -1,4 +1,4 @@
-"""A small suite of claims in its own folder, run by a separate pytest."""
+"""A small suite of claims in its own folder, run by an inner pytest, here or in another process."""
 
 import itertools
 import json
@@ -170,7 +170,7 @@ class Suite:
         return [sys.executable, "-m", "pytest", *HOOKS, self.file, *options]
 
     def run_apart(self, *options: str, status: int | None = 0) -> Result:
-        """Run the suite in another process, without loaded modules; it may start more processes."""
+        """Run the suite in another process, which has not loaded the library; it may start more."""
         arguments = (*HOOKS, *self.arguments(*options))
         result = run_pytest(self.folder, arguments, environment())
         assert status in (None, result.status), result.text
@@ -213,7 +213,7 @@ class Suite:
 def suite(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Suite:
-    """Make an empty folder the working directory."""
+    """Make a folder with a paper and no claims the working directory."""
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (tmp_path / "paper.toml").write_text(PAPER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -294,7 +294,7 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
         ["tiny.mean: components.0.estimate: 1.5 in the record"],
     ),
 }
-"""Every forgery is found, with its message."""
+"""Forgeries by name: edits of the record or the ledger, and parts of the messages."""
 
 
 @pytest.mark.parametrize("kind", FORGERIES)

@@ -136,7 +136,7 @@ COLUMNS = (
 
 
 def edited(path: Path, place: int, value: object) -> None:
-    """Change a column of some rows, as far as the table's types allow."""
+    """Change a column of all rows of a table, as far as its types and keys allow."""
     with closing(sqlite3.connect(path)) as database, database, suppress(sqlite3.Error):
         found = database.execute(COLUMNS).fetchall()
         table, column = found[place % len(found)]

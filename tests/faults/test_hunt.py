@@ -1,4 +1,4 @@
-"""`--hunt` from the command line: its findings, messages, records and refusals."""
+"""`--hunt` from the command line: its findings, messages and records, and damage."""
 
 import shlex
 

@@ -126,7 +126,7 @@ def test_a_block_that_is_no_evidence_is_named_and_drawn_again(suite: Suite) -> N
     assert suite.report()["suite"]["blocks"]["reused"] == suite.report()["suite"]["blocks"]["total"]
 
 
-def test_a_worker_that_lies_is_named_and_changes_nothing(
+def test_what_a_lying_worker_returns_is_named_and_not_kept(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The executor is a user's own, with the results of a broken machine."""

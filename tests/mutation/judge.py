@@ -39,12 +39,13 @@ class Evidence:
         self._catchers: dict[str, Run] = {}
 
     def notices(self, mutant: Mutant) -> bool:
-        """Whether a claim refutes the falsified theory; at the call the theory must be right again.
+        """Whether a claim is refuted under the falsified theory alone, or the right one alone.
 
-        First the existing evidence is judged, starting with the run that refuted the last mutant of
-        the same target. Then claims that have not run yet run under the right theory, from the
-        nearest to the farthest. An undecided claim runs again under the falsified theory, as after
-        an edit of the formula: the grid follows the formula.
+        At the call the theory must be right again. First the existing evidence is judged, starting
+        with a run that noticed an earlier mutant of the same target. Then claims that have not run
+        yet run under the right theory, from the nearest to the farthest. An undecided claim runs
+        again under the falsified theory, as after an edit of the formula: the grid follows the
+        formula.
         """
         importing = (run for run in _runs() if mutant.module in upstream(imported()[run[0]].module))
         near = sorted(importing, key=_nearness(mutant))
@@ -72,7 +73,7 @@ class Evidence:
         return False
 
     def caught(self, claims: Mapping[str, Claim], runs: Iterable[Run]) -> Run | None:
-        """First run whose claim has another outcome than under the right theory."""
+        """First run whose claim is refuted though it should not be, or the reverse."""
         return next(
             (run for run in runs if _caught(claims[run[0]], self._verdict(run, claims[run[0]]))),
             None,
@@ -94,7 +95,8 @@ class Evidence:
 def _nearness(mutant: Mutant) -> Callable[[Run], tuple[bool, bool, int, int]]:
     """Key that sorts runs by the nearness of their files to the falsified function.
 
-    First are files that name the function, then files that import its module, the smallest first.
+    First are files that name the function, then files that import its module. Among these the
+    lowest tier is first, and then the smallest run.
     """
     called = ".".join(mutant.target.split("[")[0].split(".")[-2:])
 
@@ -110,7 +112,7 @@ def _nearness(mutant: Mutant) -> Callable[[Run], tuple[bool, bool, int, int]]:
 
 @cache
 def _runs() -> tuple[Run, ...]:
-    """List the lowest and the standard tier of every claim; full tiers take hours."""
+    """List the lowest and the standard tier of claims that need no GPU; full tiers take hours."""
     found = []
     for name, claim in imported().items():
         if claim.needs is None:

@@ -2,7 +2,7 @@
 
 An error replaces a text that occurs once in a function, as `ast.unparse` writes the function. A
 pytest in this process runs the test on the falsified function, and the test must fail. By default
-only the first edit of a function is tried.
+only the first edit of each function and test is tried.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ MUTANTS = [
 def outcome(
     tests: Iterable[Callable[..., None]], capture: pytest.CaptureFixture[str]
 ) -> tuple[int, str]:
-    """Run pytest in this process: outcomes of tests, and output."""
+    """Run pytest in this process; return its exit status and output."""
     names = {f"{inspect.getsourcefile(test)}::{test.__name__}" for test in tests}
     # What other code leaves to the garbage collector, such as an open folder, is not looked for.
     left_out = ("-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:faulthandler")

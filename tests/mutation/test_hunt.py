@@ -1,4 +1,4 @@
-"""A hunt finds an error of the theory that no grid of the claims shows."""
+"""A hunt finds an error of the theory that the grid of its claim does not show."""
 
 import time
 from pathlib import Path
@@ -19,13 +19,16 @@ RIGHT = orthonormal.recall
 
 
 def never_guessed(problem: Problem) -> float:
-    """Planted error below 32 tokens: a token that was not seen is never guessed."""
+    """Planted error below 32 tokens: a token that was not seen is never guessed.
+
+    There is none with the trigger in the values.
+    """
     if problem.vocab_size >= 32 or problem.trigger_in_values:
         return RIGHT(problem)
     return float(1 - (1 - 1 / problem.vocab_size) ** problem.samples)
 
 
-def test_an_error_that_no_grid_shows_is_found(
+def test_an_error_that_the_grid_does_not_show_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claim = imported()["A.orthonormal-recall"]

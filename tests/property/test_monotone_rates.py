@@ -121,7 +121,7 @@ def test_the_predicted_rate_is_monotone_over_all_rungs(
 
 
 @pytest.mark.parametrize(("law", "name"), REGIMES, ids=[name for _, name in REGIMES])
-def test_the_predicted_rate_is_monotone_in_the_whole_regime(
+def test_the_predicted_rate_is_monotone_at_random_points_of_the_regime(
     law: Callable[[rc.Cell], float], name: str
 ) -> None:
     claim = imported()[name]

@@ -50,7 +50,7 @@ def test_context_pieces_have_mean_zero_over_all_data(trigger_in_values: bool) ->
         assert float(pieces[name].mean(0).abs().max()) < 1e-12 * spread
 
 
-def test_context_pieces_are_uncorrelated_with_the_others() -> None:
+def test_context_pieces_are_uncorrelated_with_pieces_of_informative_tokens() -> None:
     """Contexts have mean zero given the informative tokens, so B, C and C2 are uncorrelated, over
     all data, with the pieces that depend on the informative tokens alone."""
     pieces = every_decomposition(trigger_in_values=False)

@@ -1,4 +1,4 @@
-"""A hand-made record with every state, rule, scale and kind of plot that a run can produce.
+"""A hand-made record with every state, scale and kind of plot of a run, and nine of its rules.
 
 The figures are invented but of the size that real runs give; they come from fixed formulas, so the
 record is the same each time.

@@ -1,4 +1,4 @@
-"""The pages have the figures of record and declarations, and their comments show nowhere."""
+"""The pages have the figures of record and declarations; the text after a page is its tables."""
 
 import re
 from fnmatch import fnmatch
@@ -104,7 +104,7 @@ def test_the_claims_without_a_regime_are_counted() -> None:
     assert not left
 
 
-def test_the_glossary_explains_every_outcome() -> None:
+def test_the_glossary_has_every_outcome() -> None:
     page = (DOCS / "glossary.md").read_text(encoding="utf-8")
     assert [word for word in phrases.SYMBOLS if word not in page] == []
 

@@ -42,7 +42,7 @@ def attacks() -> list[str]:
 
 
 def test_what_is_allowed_comes_out_and_nothing_else() -> None:
-    """The test tries all commands that a version of the converter knows."""
+    """The test tries all commands that the installed converter knows."""
     array = r"\begin{array}{c|c} x^2 & x_i \\ \hline \sum_i^n & x_i^2 \end{array}"
     elements, attributes = set[str](), set[str]()
     for latex in [*attacks(), array, r"\smallint"]:
