@@ -6,10 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recall_claims import data
 from recall_claims.__main__ import main
-from recall_claims.judge.rules import Sample
-from recall_claims.model.cell import Cell
 from tests.faults.conftest import HEAD, LEDGER, Suite, edited, written
 
 
