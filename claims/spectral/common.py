@@ -49,9 +49,10 @@ def whole(cell: rc.Cell) -> float:
     return 1.0 if reduced else float((subjects * relations) ** 2 * (subjects + relations))
 
 
-def tuple_of(cell: rc.Cell) -> str:
+def tuple_of(cell: rc.Cell) -> theory.Embeddings:
     """Cell's choice of one-hot and Hadamard embeddings; only sign flow depends on it."""
-    return str(cell.get("embeddings", "OOO"))
+    found: theory.Embeddings = cell.get("embeddings", "OOO")
+    return found
 
 
 def time_of(cell: rc.Cell, part: theory.Part, error: float = 0.1) -> float:

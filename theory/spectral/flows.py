@@ -18,7 +18,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from scipy import integrate, special
 
@@ -30,7 +30,8 @@ _SOURCE = "paper D, arXiv 2610.02798, D5; derived"
 Flow = Literal["gradient", "spectral", "sign"]
 Part = Literal["subject", "relation"]
 PARTS: tuple[Part, Part] = ("subject", "relation")
-EMBEDDINGS = ("OOO", "OOH", "OHO", "OHH", "HOO", "HOH", "HHO", "HHH")
+Embeddings = Literal["OOO", "OOH", "OHO", "OHH", "HOO", "HOH", "HHO", "HHH"]
+EMBEDDINGS: tuple[Embeddings, ...] = get_args(Embeddings)
 """Embeddings of subjects, relations and answers: one-hot, or the columns of a normalised Hadamard
 matrix."""
 
@@ -266,7 +267,7 @@ def _strength(facts: Facts, part: Part, time: float, flow: Flow, embeddings: str
 
 @prediction(latex=r"q_S = \frac{\alpha_S(t)\,\beta_S(t)}{\sqrt R} - \log(S-1)", source=_SOURCE)
 def log_odds(
-    facts: Facts, part: Part, time: float, *, flow: Flow, embeddings: str = "OOO"
+    facts: Facts, part: Part, time: float, *, flow: Flow, embeddings: Embeddings = "OOO"
 ) -> float:
     """Log odds that the answer names the right subject, or relation, at a time.
 
@@ -286,7 +287,7 @@ def log_odds(
 
 @prediction(latex=r"T_S(\delta):\ e_S(T_S)=\delta", source=_SOURCE)
 def learning_time(
-    facts: Facts, part: Part, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO"
+    facts: Facts, part: Part, *, flow: Flow, error: float = 0.1, embeddings: Embeddings = "OOO"
 ) -> float:
     r"""Time at which the probability of a wrong subject, or relation, has fallen to a given error.
 
@@ -320,7 +321,9 @@ def learning_time(
 
 
 @prediction(latex=r"\rho = T_S/T_R", source=_SOURCE)
-def time_ratio(facts: Facts, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO") -> float:
+def time_ratio(
+    facts: Facts, *, flow: Flow, error: float = 0.1, embeddings: Embeddings = "OOO"
+) -> float:
     r"""Learning time of the subjects over learning time of the relations.
 
     Gradient flow: $\frac SR\sqrt{\frac{R-1}{S-1}}$ times a ratio of logarithms.
@@ -355,7 +358,7 @@ def spectral_decay_rate(facts: Facts) -> float:
     return 1 / math.sqrt(2 * facts.subjects * facts.relations)
 
 
-def first(facts: Facts, *, flow: Flow, embeddings: str = "OOO", factor: float) -> str:
+def first(facts: Facts, *, flow: Flow, embeddings: Embeddings = "OOO", factor: float) -> str:
     """Name the part learned first: "subject", "relation", or "together" if within a factor."""
     ratio = time_ratio(facts, flow=flow, embeddings=embeddings)
     if 1 / factor <= ratio <= factor:

@@ -20,6 +20,7 @@ from theory.attention.critical import threshold
 Printed = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[3]
 BASELINE = ROOT / "reports" / "baseline.json"
+FACTS = ("subjects=9", "relations=4")
 SIZES = ("vocab_size=50257", "length=1024", "dim=768")
 
 
@@ -89,7 +90,8 @@ def test_without_a_name_all_are_listed(capsys: Printed) -> None:
         (("linear.half_dim", "associations=nan"), "half_dim takes a finite number as associations"),
         (("linear.half_dim", "associations=-4"), "half_dim has no value at associations = -4: V"),
         (("linear.half_dim", "associations=9", "associations=8"), "associations is given twice"),
-        (("flows.time_ratio", "subjects=9", "relations=4", "flow=gradent"), "mean gradient?)"),
+        (("flows.time_ratio", *FACTS, "flow=gradent"), "mean gradient?)"),
+        (("flows.time_ratio", *FACTS, "flow=sign", "embeddings=onehot"), "OOH or OHO or OHH or"),
         (("critical.threshold", *SIZES, "trigger_in_values=maybe"), "takes True or False as trig"),
         (("linear.half_dim", "associations=9", "--baseline", "no.json"), "--baseline no.json: no"),
         (("mlp",), "(did you mean theory.attention_mlp.recall.mlp_"),
