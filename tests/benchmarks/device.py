@@ -46,7 +46,7 @@ OVER: Mapping[str, str] = {
     """,
     "an oracle, a tile or training takes one replicate at a time": """
         A.one-step-decoding-large-vocabulary B.recall-law-large-vocabulary
-        B.trained-memory-capacity F.sign-given-basis
+        B.trained-memory-capacity F.sign-given-basis F.beyond-two-bases
     """,
     "a decomposition waits for its own convergence, or a step for its draws": """
         D.beyond-batches-decay D.spectral-decay D.spectral-ratio D.spectral-precision

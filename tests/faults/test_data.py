@@ -70,6 +70,7 @@ def test_what_cannot_be_written_is_told(
     assert says in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("cell", [(), ("--cell", "scale=7")])
 def test_a_tier_without_cells_has_no_observations(
     suite: Suite, capsys: pytest.CaptureFixture[str], cell: tuple[str, ...]
 ) -> None:
