@@ -357,7 +357,7 @@ given_basis = partial(
 
 def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]:
     """Shares that signs in the items' basis, and Muon, leave of the loss of signs in given bases.
-    One basis is for queries and answers, two are for one each."""
+    Queries and answers share one basis, or have one each of two."""
     task = learned(cell, block)
     streams = Streams.like(block.rngs, task.frequencies)
     drawn = [rotated(streams, cell["items"]) for _ in range(bases)]
@@ -391,7 +391,7 @@ def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "F.beyond-two-bases",
     "Signs in two random bases, one for queries and one for answers",
     relaxes=("one basis for queries and answers: a basis for each", "signs in a given basis"),
-    why="half of the loss, as for one basis; a trial of 16 memories had thousands of times it",
+    why="half of the loss, as for one basis; a trial before had thousands of times the loss",
 )
 def sign_two_bases(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In the items' own basis sign descent leaves less than half of the loss that it leaves if
