@@ -87,7 +87,7 @@ def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
 
 # Declared again twice: with fewer replicates in two cells it was INCONCLUSIVE at seed 0, at -0.086;
 # with a single look at seed 3010, at -0.083.
-@relaxing("equal spectra of the original and the decoupled model", replicates=(192, 768))(
+@relaxing("equal spectra", replicates=(192, 768))(
     "G.beyond-equal-spectra",
     "Equal spectra at small size",
     "n, d to infinity: d = 12",

@@ -37,6 +37,11 @@ def train(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     return {"value": (best >= 0.99).to(block.dtype), "accuracy": best}
 
 
+CONSTRUCTION = rc.Control(
+    "construction",
+    "training stores no more than the Hebbian construction, md = 8 N log N",
+    lambda c: max(line(c) / 20, 2.0),
+)
 training = measuring(train, partial(claim, source=PUBLISHED, regime=LINE_REGIME))
 
 
@@ -61,11 +66,7 @@ def line_claim(
         block={"standard": 12, "full": 4},
         controls=(
             rc.at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
-            rc.Control(
-                "construction",
-                "training stores no more than the Hebbian construction, md = 8 N log N",
-                lambda c: max(line(c) / 20, 2.0),
-            ),
+            CONSTRUCTION,
         ),
         from_pilot=True,
         plot=rc.Plot(
@@ -161,6 +162,7 @@ CROWDED = rc.grid(
     replicates={"standard": (12, 192), "full": (12, 768)},
     block=12,
     from_pilot=True,
+    controls=(CONSTRUCTION,),
     plot=rc.Plot(
         x="associations",
         group=("dim", "groups"),

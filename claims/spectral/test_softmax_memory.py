@@ -352,12 +352,15 @@ given_basis = partial(
     cells={"standard": table("items groups power", (32, 1, 0.0), (64, 8, 1.5), time=4.0)},
     rule=rc.OneSided(upper=0.5, method=rc.Betting(0, 1)),
     replicates=(32, 128),
+    controls=(
+        rc.reads("same", "both bases leave as much", "same"),
+        rc.reads("muon", "so does Muon, at the same step", "muon"),
+    ),
 )
 
 
 def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]:
-    """Shares that signs in the items' basis, and Muon, leave of the loss of signs in given bases.
-    Queries and answers share one basis, or have one each of two."""
+    """Shares that own signs, and Muon, leave of the loss of signs in 1 shared or 2 random bases."""
     task = learned(cell, block)
     streams = Streams.like(block.rngs, task.frequencies)
     drawn = [rotated(streams, cell["items"]) for _ in range(bases)]
@@ -375,10 +378,6 @@ def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]
     "F.sign-given-basis",
     "In the items' own basis sign descent leaves less than half of the loss of a shared random one",
     why="half of the loss is another law; pilots (seed 1001) have 0.12 and 0.15 of it",
-    controls=(
-        rc.reads("same", "both bases leave as much", "same"),
-        rc.reads("muon", "so does Muon, at the same step", "muon"),
-    ),
 )
 def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In the basis that embeddings happen to have, sign descent does not do as Muon. (A basis that
@@ -390,6 +389,7 @@ def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 @given_basis(
     "F.beyond-two-bases",
     "Signs in two random bases, one for queries and one for answers",
+    source=derived("F5"),
     relaxes=("one basis for queries and answers: a basis for each", "signs in a given basis"),
     why="half of the loss, as for one basis; a trial before had thousands of times the loss",
 )
