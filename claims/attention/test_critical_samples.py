@@ -36,7 +36,7 @@ def regime_law(name: str, cell: rc.Cell) -> float:
 
 
 def one_regime(name: str, points: Sequence[rc.Cell], description: str) -> rc.Control:
-    """Make a control: the power law of one regime, with the constant that fits the points best."""
+    """Make a control: one regime's power law, with the constant that best fits the closed form."""
 
     @cache
     def constant() -> float:

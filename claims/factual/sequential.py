@@ -42,7 +42,7 @@ def stage_times(cell: rc.Cell) -> tuple[float, float]:
 
 
 def timed(points: Iterable[rc.Cell], past: float = 1.2) -> tuple[rc.Cell, ...]:
-    """Add to cells the duration of the flow, which lasts until well after the second stage."""
+    """Add the duration of the flow to cells: ``past`` times the half time of the later stage."""
     return tuple(cell.replace(duration=round(past * max(stage_times(cell)))) for cell in points)
 
 

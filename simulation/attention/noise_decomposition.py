@@ -78,10 +78,10 @@ def covariance(batch: Batch, first: str, second: str) -> torch.Tensor:
 
 
 def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
-    """Trigger's weight in w less its value at infinite N: (R,).
+    """Deviation of the trigger's weight in w from this weight at infinite N: (R,).
 
-    The mean of its square is the noise of a finite sample in the trigger score. The batch should
-    not have the trigger in the values: then the weight has no excess at finite N.
+    The mean square of this deviation is the variance that a finite sample adds to the trigger
+    score. The batch must not have the trigger in the values, which adds an excess at finite N.
     """
     found = []
     for pieces in _tiles(batch):

@@ -1,8 +1,8 @@
 """Variants of the task that each relax one assumption of the theorem.
 
 Functions take a batch of `sampling.draw`, with the trigger in the keys only. Some return a variant
-of it. The others train, and return a rate per replicate, (R,), on fresh sequences of the same law;
-for these they take one generator per replicate.
+of the batch. The others train, and return a rate per replicate, (R,), on fresh sequences of the
+same law, which they draw by one generator per replicate.
 """
 
 from collections.abc import Sequence

@@ -73,7 +73,7 @@ class Groups:
         return Weights(torch.zeros_like(self.counts))
 
     def _log_chances(self, weights: Weights) -> Tensor:
-        """Log softmax of one answer: (rows, M)."""
+        """Log probability of a single one of the answers that share an entry: (rows, M)."""
         several = self.counts.log()
         found: Tensor = (weights.matrix + several).log_softmax(0) - several
         return found

@@ -160,12 +160,12 @@ def square(values: Tensor) -> Tensor:
 
 
 def fitting_time(task: Task, left: float = 0.03) -> Tensor:
-    """Time (R,) in which Muon fits all measurements, extrapolated at constant speed in the end.
+    """Time (R,) in which Muon fits all measurements, the last part extrapolated at constant speed.
 
-    The extrapolation starts once residuals have the relative length ``left``.
+    The extrapolation starts once the residuals' length is ``left`` times the length at the start.
 
-    The speed is the gradient's nuclear norm over the residuals' length. It only falls, so the true
-    time is at least the extrapolated one.
+    The speed is the gradient's nuclear norm over the residuals' length. The speed only falls, so
+    the true time is at least the extrapolated one.
     """
     weights = task.start()
     passed = torch.zeros_like(weights[:, 0, 0])

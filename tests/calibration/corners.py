@@ -1,19 +1,23 @@
 """Whether claims hold at the corners of their regimes.
 
-At a corner, two sizes, or ratios of sizes, are as small or as large as the regime allows, at any
-cost. The search may miss corners (`hunt/corners.py`). At each corner the claim is judged
-separately, by its own rule and region, without controls. Replicates double, up to look 17, until it
-is decided or half of the corner's seconds of processor time are used. A corner has the level
-1e-3 / 10,000. So the probability that any corner of the table is REFUTED where its claim is true is
-at most 0.001 (for t rules, as far as t holds at that level). A corner is out of reach if its theory
-or its first 16 replicates take longer than its seconds, or more memory than 6 GiB. It is not tried
-if a replicate computes more than 3e8 numbers. Nor is it tried if the speed of the claim's other
-corners predicts that its first look takes longer than its seconds. A corner is broken if theory or
-simulation gives no number. Strain is the distance of the worst estimate from the middle of its
-region, in half widths: above 1 the estimate is beyond an edge. In a region with one edge, strain is
-the distance beyond this edge. Cheap corners come first. A file keeps the results, so that the
-command continues after a stop. It repeats corners that had less time, if they were undecided or out
-of reach.
+At a corner, two sizes, or ratios of sizes, are as small or as large as the regime allows, however
+long a replicate takes there. The search for corners may miss some (`hunt/corners.py`). At each
+corner the claim is judged separately, by its own rule and region, without controls. Replicates
+double, for at most 17 looks, until the claim is decided or half of the corner's seconds of
+processor time (`--seconds`) are used. Each corner has the level 1e-3 / 10,000. So with
+probability 0.999 or more, no corner of the table is REFUTED where its claim is true (for t rules,
+as far as t holds at that level).
+
+A corner is out of reach if the theory or the first 16 replicates take longer than the corner's
+seconds, or more memory than 6 GiB. A corner is not tried if a replicate computes more than 3e8
+numbers. Nor is it tried if its first look would take longer than its seconds, at the speed of the
+claim's other corners. A corner is broken if theory or simulation gives no number.
+
+Strain is the distance of the worst estimate from the middle of its region, in half widths: above 1
+the estimate is beyond an edge. In a region with one edge, strain is the distance beyond this edge.
+
+The command tries cheap corners first. It keeps the results in a file, and continues after a stop.
+Corners that were undecided or out of reach are tried again if they now get more time.
 """
 
 from __future__ import annotations

@@ -275,7 +275,7 @@ def unseen(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def _scores(cell: rc.Cell, block: rc.Block) -> Scores:
-    """Scores of tokens and trigger through a random layer, for both kinds of residuals."""
+    """Score tokens and trigger through a random layer, with the cell's kind of residuals."""
     batch, layer = block.draw(three_steps.draw, cell.without("centred"))
     return three_steps.token_scores(batch, layer, centred=cell["centred"])
 

@@ -75,7 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def run(folder: Path, tmp_path: Path) -> Iterator[Run]:
-    """Run of the suite, with a copy of the ledger."""
+    """The suite's record and a copy of its ledger, for changes."""
     shutil.copy(folder / LEDGER, tmp_path / "ledger")
     with closing(sqlite3.connect(tmp_path / "ledger", isolation_level=None)) as database:
         yield Run(reported(folder / "reports/latest"), database)

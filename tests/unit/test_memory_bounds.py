@@ -20,7 +20,7 @@ TILE = 4096
 
 
 class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Mode that records the largest number of elements of any tensor that an operation stores."""
+    """Mode that records the largest number of elements in the storage of any operation's result."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

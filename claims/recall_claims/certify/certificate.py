@@ -1,10 +1,10 @@
 """Certificates: the error probability of a claim's verdict by Student's t, at the claim's own
 alpha.
 
-We compute this probability on a few resampled data sets, and the worst counts. A data set holds at
-least `VALUES` new values of each cell, simulated under a new seed. From 32 to 128 values we could
-not estimate misses of one in a million. A stressed data set also has a rare failure that no
-replicate has shown. Exact rules need no certificate.
+We compute this probability on a few resampled data sets, and certify the largest. A data set holds
+at least `VALUES` new values of each cell, simulated under a new seed. From 32 to 128 values we
+could not estimate a probability of one in a million. A stressed data set also has a rare failure
+that no replicate has shown. Exact rules need no certificate.
 """
 
 from __future__ import annotations

@@ -138,9 +138,9 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
     """Return a complaint if replicates of a block have more in common than independent ones.
 
     If replicates are independent, all orders of a cell's values are equally probable. Then the
-    number of values above the mean in each block follows draws without replacement. A bet that
-    these numbers vary more than such draws (by a beta-binomial law) wins 1/level with probability
-    at most the level. Two blocks that have the same values have them in the same order with
+    numbers of values above the mean, block by block, are draws without replacement. We bet that
+    they vary more (by a beta-binomial law), and reach 1/level times our stake with probability at
+    most the level. Two blocks that have the same values have them in the same order with
     probability prod(m!) / size!, where m counts how often each value occurs. Both tests are exact.
 
     Args:

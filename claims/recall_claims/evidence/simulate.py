@@ -138,7 +138,8 @@ def _generators(key: BlockKey, replicates: Iterable[int]) -> tuple[np.random.Gen
 
 
 def again(claim: Claim, task: Task, indices: Sequence[int]) -> dict[str, Array] | None:
-    """Simulate some replicates of a block together, in this order.
+    """Simulate replicates of a block together, in the order of `indices`; None if memory is too
+    small.
 
     An index beyond the block means a replicate with draws that no evidence uses.
     """

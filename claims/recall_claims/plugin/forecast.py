@@ -92,7 +92,7 @@ class Forecast:
         }
 
     def seconds(self, claim: Claim, blocks: Mapping[str, int]) -> float | None:
-        """Expected seconds of one core for these numbers of blocks; None if nothing is known."""
+        """Estimate the seconds of one core for these blocks; None if a cell's cost is unknown."""
         size = claim.block_size(self.settings.tier)
         return self._total(claim.id, {cell: size * count for cell, count in blocks.items()})
 
@@ -184,7 +184,7 @@ class ProgressLine:
         return f"{told}; about {f'{left / 60:.0f} min' if left > 90 else f'{left:.0f} s'} left"
 
     def decided(self, claim: str, told: str = "", *, passes: bool) -> None:
-        """Count a decided claim, and print its verdict."""
+        """Count a decided claim; with `names`, print it with its verdict."""
         if self.names:
             self._console.print(Text(told), soft_wrap=True)
         self._count(claim)

@@ -83,7 +83,7 @@ def test_resolution_is_the_smallest_shift_that_refutes(
     assert value is not None
 
     def refuted(error: float) -> bool:
-        """Whether the interval is outside the region of a theory with an `error`, up or down."""
+        """Whether the data refute a theory that is wrong by `error`, both up and down."""
         by, add = (0, error) if scale == "difference" else (error, 0)
         both = [((1 + by * sign), add * sign) for sign in (1, -1)]
         shifted = [component(low / b - a, high / b - a, scale=scale) for b, a in both]

@@ -157,7 +157,7 @@ def test_an_edit_of_a_law_that_its_region_would_notice_registers_anew() -> None:
 
 
 def test_rounding_errors_in_the_tail_of_a_law_do_not_count() -> None:
-    """Processors differ in the last bits of an integral, and so in the remainder where it is 0."""
+    """Processors differ in the last bits of an integral, and so in a tail that should be 0."""
 
     def law(left: float, at_zero: float = 0.25) -> str:
         return of_law(lambda x: np.select([x < 0, x >= 1], [left, 1 - left], at_zero), 0.1)

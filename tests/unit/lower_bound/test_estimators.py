@@ -190,7 +190,7 @@ def tiny(count: int, vocab_size: int, samples: int) -> tuple[Observation, sampli
 
 
 def table_of(tokens: np.ndarray, labels: np.ndarray, size: int) -> bytes:
-    """Centre the counts by label and token, as bytes."""
+    """Return the counts by label and token as bytes, without what centring removes."""
     table = np.zeros((size, size), dtype=np.int64)
     np.add.at(table, (np.repeat(labels, 2), tokens.ravel()), 1)
     return bytes((table - table.min(0)).tobytes())

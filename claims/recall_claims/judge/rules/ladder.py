@@ -137,8 +137,10 @@ class Ladder:
         return tuple(self.samples[i].cell.id for i in sorted(wanted))
 
     def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
-        """List the cells whose further replicates may refute a region. These are the first drawn
-        above it, unless the estimate is below, and the first below, unless the estimate is above.
+        """List the cells whose further replicates may refute a region.
+
+        They belong to the nearest sizes with replicates: the one above the region, unless the
+        estimate is below the region, and the one below, unless the estimate is above.
         """
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         over = [i for i in self._within(region.high, math.inf) if i in drawn]
