@@ -29,7 +29,7 @@ from recall_reports.record.text import clean
 from recall_reports.terminal import print_verdicts
 from tests.reports import sample
 
-MANY = [100, pytest.param(2000, marks=pytest.mark.thorough)]
+MANY = [100, pytest.param(600, marks=pytest.mark.thorough)]
 PIECES = [
     *("\\text{", "\\mbox{", "\\href{", "\\style{", "\\hbox{", "\\frac", "\\left(", "\\hspace{"),
     *("{", "}", "[", "]", "$", "`", "``", "^", "_", "-0.5", "\\", "&", "\n", " ", "|", "*", "~~"),

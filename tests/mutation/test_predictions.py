@@ -1,7 +1,7 @@
 """The claims notice when any one constant, exponent or power of the theory is wrong.
 
 By default nine mutants are tried, which cheap claims notice: one or more of each kind and of each
-folder. About ten others of the constants and exponents are marked thorough. The rest, and all
+folder. Some others of the constants and exponents are marked thorough. The rest, and all
 powers but one, are marked exhaustive.
 """
 
@@ -24,10 +24,15 @@ BLUNT = {
 }
 """Falsified theories that no claim can distinguish from the right one, and why."""
 SLOW = {
+    "theory.attention.capacity.coverage_samples x 1.3",
     "theory.attention.critical.EXPONENTS[A, length] -0.25",
+    "theory.attention.noise.TERMS[C].exponents[samples] -0.25",
+    "theory.attention.noise.TERMS[H] x 1.3",
+    "theory.attention.noise.TERMS[T].exponents[vocab_size] -0.25",
     "theory.attention.noise_terms.stored_context x 1.3",
+    "theory.factual.constructions.attention_dim x 1.3",
 }
-"""Falsified theories that take minutes: claims in other regimes run first, and do not notice."""
+"""Falsified theories that take long: claims in other regimes run first, and do not notice."""
 NUMBERS = [mutant.id for mutant in (*constants(), *exponents())]
 MUTANTS = {mutant.id: mutant for mutant in (*constants(), *exponents(), *powers())}
 FEW = (
