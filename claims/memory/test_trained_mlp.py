@@ -125,7 +125,10 @@ trained_reach = training(
         ),
     ),
     plot=rc.Plot(
-        x="associations", group=("dim", "width"), y_label="share of memories 99% right", log=""
+        x="associations",
+        group=("dim", "width", "outputs"),
+        y_label="share of memories 99% right",
+        log="",
     ),
 )
 

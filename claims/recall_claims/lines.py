@@ -122,11 +122,13 @@ def _line(strand: Strand, curve: Points, control: str = "") -> Line:
 def _strands(
     plot: Plot, x: str, cells: Sequence[Cell], rows: Sequence[CellRow]
 ) -> Iterator[Strand]:
-    """Yield the cells of each curve: only x differs along it, or all that differs is monotone."""
+    """Yield the cells of each curve: they have the same parameters, and along the curve only x
+    differs, or all that differs is monotone."""
     groups: dict[tuple[Any, ...], list[tuple[Cell, CellRow]]] = {}
     for cell, row in zip(cells, rows, strict=True):
         if isinstance(cell.get(x), int | float):
-            groups.setdefault(tuple(map(cell.get, plot.group)), []).append((cell, row))
+            key = (frozenset(cell), *map(cell.get, plot.group))
+            groups.setdefault(key, []).append((cell, row))
     for members in groups.values():
         parts: dict[Any, list[tuple[Cell, CellRow]]] = {}
         for cell, row in members:

@@ -59,6 +59,7 @@ class Kind(StrEnum):
     VERDICT = "changed verdict"
     ANEW = "declared anew"
     MOVED = "moved estimate"
+    REMOVED = "removed claim"
     NEW = "new claim"
 
 
@@ -97,7 +98,8 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
             region = f"region {figures.region(now.head)}" if now and now.head else ""
             found.append(Change(Kind.NEW, name, "–", phrases.label(after[name]), region))
         elif now is None:
-            found.append(Change(Kind.GONE, name, phrases.label(was), "–"))
+            kind = Kind.GONE if was.verdict else Kind.REMOVED
+            found.append(Change(kind, name, phrases.label(was), "–"))
         else:
             found += _judged(was, now, same_tier)
             registered = same_tier and was.registration == now.registration

@@ -161,9 +161,17 @@ def inline(text: str) -> Markup:
     return Markup("").join([*parts, _plain(text[position:])])
 
 
+def signs(text: str) -> str:
+    """Set letters and signs that are spelt out.
+
+    >>> signs("alpha >= sqrt(2)")
+    'α ≥ √(2)'
+    """
+    return SPELT.sub(lambda m: SIGNS.get(m[0].strip()) or html.unescape(f"&{m[0]};"), text)
+
+
 def _plain(text: str) -> Markup:
-    spelt = SPELT.sub(lambda m: SIGNS.get(m[0].strip()) or html.unescape(f"&{m[0]};"), text)
-    return Markup(LOWERED.sub(r"\1<sub>\2\3</sub>", _raised(str(escape(spelt)))))
+    return Markup(LOWERED.sub(r"\1<sub>\2\3</sub>", _raised(str(escape(signs(text))))))
 
 
 def _raised(text: str) -> str:

@@ -98,15 +98,15 @@ def _table(
     """Make a row per verdict. Findings are wrapped, but never names, so that they can be copied."""
     wide, headers = width >= WIDE, ["verdict", "claim", figures.FINDING]
     slim = width < SLIM + max(len(claim.id) for claim in claims)
-    if slim:  # the finding is under the name
-        headers = headers[:2]
+    if slim:  # the finding is under the name, and the name under the verdict if both are long
+        headers = [", ".join(headers)]
     else:
         headers += ["region", "resolution", "caught", "time"] if wide else ["notices", "caught"]
     table = Table(
         box=box.SIMPLE_HEAD if unicode else box.ASCII2, padding=0, expand=wide, show_edge=False
     )
     for header in headers:
-        if header in (figures.FINDING, "region", "resolution", "claim" if slim else ""):
+        if slim or header in (figures.FINDING, "region", "resolution"):
             table.add_column(header, overflow="fold")
         else:
             figure = header in ("notices", "caught", "time")
@@ -114,7 +114,7 @@ def _table(
     for claim in claims:
         cells = _cells(claim, analyses, wide=wide, verbose=verbose)
         row = [_fit(cell, unicode) for cell in cells]
-        table.add_row(*([row[0], Text("\n").join(row[1:3])] if slim else row))
+        table.add_row(*([Text("\n").join((Text(" ").join(row[:2]), row[2]))] if slim else row))
     return table
 
 

@@ -77,12 +77,11 @@ Estimator = Callable[[Observation], torch.Tensor]
 def discrete(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instance:
     """Compute the gradient of a training batch from each generator.
 
-    ``setting``, and errors: as for :func:`sampling.draw`, but 0 samples or a length of 0 raises
-    ZeroDivisionError.
+    ``setting``, and errors: as for :func:`sampling.draw`.
 
     Sequences are drawn for a few replicates at a time, and only their gradient is kept.
     """
-    size = max(1, TOKENS // (samples * length))
+    size = max(1, TOKENS // max(1, samples * length))
     parts = []
     for first in range(0, len(rngs), size):
         some = rngs[first : first + size]

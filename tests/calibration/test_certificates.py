@@ -1,7 +1,9 @@
 """Certificates are right where they can be checked, and committed for the present claims."""
 
 import math
+import re
 import secrets
+from argparse import Namespace
 from dataclasses import replace as replaced
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from scipy import stats
 
 from recall_claims import Cell, Claim, Functional, Region, WinnerShare
 from recall_claims.certify.certificate import Resampled, World, certify, worlds
-from recall_claims.certify.command import broken
+from recall_claims.certify.command import broken, main
 from recall_claims.certify.tilting import PRECISION, missed, misses
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.executors import SerialExecutor
@@ -112,6 +114,17 @@ def test_a_broken_promise_is_told(changes: dict[str, float], words: str) -> None
     assert broken({"A.claim": sound}, 1e-3) == []
     [problem] = broken({"A.claim": replace(sound, **changes)}, 1e-3)
     assert words in problem
+
+
+def test_the_sum_of_errors_is_of_all_certificates_even_if_none_is_stale(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims, kept = [imported()[name] for name in RENEWED[:2]], tmp_path / CERTIFICATES.name
+    kept.write_bytes(CERTIFICATES.read_bytes())
+    of = Namespace(tier="standard", k="", stale=True, ledger=tmp_path / "ledger", json=kept)
+    assert main(of, claims) == 0
+    total = sum(load(kept).claims[claim.id].refutes for claim in claims)
+    assert re.search(rf"all .* {total:.2g} ", capsys.readouterr().out)
 
 
 REMEDY = "certify again: python -m recall_claims certify"

@@ -45,6 +45,7 @@ def test_a_parameter_that_only_some_cells_have(suite: Suite) -> None:
     suite.write_text(HEAD + written("one", cells))
     suite.run()
     (suite.folder / "reports" / "latest" / "mine.txt").touch()  # no report is written
+    Path("pytest.ini").write_text("[pytest]\naddopts = -k two -m slow\n", encoding="utf-8")
     assert main(["data", "tiny.one", "--claims", "."]) == 0
     with Path("tiny.one.csv").open(encoding="utf-8") as file:
         kinds = {(row["scale"], row["kind"]) for row in csv.DictReader(file)}

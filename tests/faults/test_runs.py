@@ -87,8 +87,9 @@ def test_fresh_seed_is_printed_recorded_and_can_be_replayed(suite: Suite) -> Non
 
 def test_claims_are_not_spread_by_xdist(suite: Suite) -> None:
     suite.write("one")
-    refused = suite.run_apart("-n", "1", status=1)
-    assert "claims share all cores without pytest-xdist: leave out -n" in refused.text
+    shutil.copy(suite.file, "test_more.py")
+    refused = suite.run_apart("test_more.py", "-n", "2", status=4)
+    assert refused.text.count("claims share all cores without pytest-xdist: leave out -n") == 1
     assert not suite.kept()
 
 

@@ -58,7 +58,7 @@ def page(text: str) -> str:
 
 def tables() -> str:
     """Print the sample at several widths and verbosities."""
-    forms = [(80, 0, "utf-8"), (80, -1, "utf-8"), (80, 1, "utf-8"), (60, 0, "utf-8")]
+    forms = [(80, 0, "utf-8"), (80, -1, "utf-8"), (80, 1, "utf-8"), (36, 0, "utf-8")]
     forms.append((140, 0, "ascii"))
     return "\n".join(f"{form}\n{terminal(sample.record(), *form)}" for form in forms)
 

@@ -119,16 +119,23 @@ def test_ticks_are_few_and_inside(low: float, wide: float, log: bool) -> None:
     assert all(ends[0] - slack <= value <= ends[1] + slack for value in values)
 
 
+def test_ticks_are_at_values_that_reach_over_half_of_the_axis() -> None:
+    for end, ticks in ((80.0, [10.0, 40.0]), (1500.0, ())):
+        axis = Axis(seen=[10.0, end])
+        series.scale_axis(axis, [10.0, 40.0], log=True, at_values=True)
+        assert axis.ticks == ticks
+
+
 def test_a_name_stands_next_to_its_curve_or_in_the_legend_if_it_hides_something() -> None:
     chart = Chart()
-    for name, height in (("low", 0.0), ("high", 10.0)):
+    for name, height in (("eta", 0.0), ("high", 10.0)):
         ys = [height, height]
         chart.add(Mark("dots", COLOURS[0], [0.0, 1.0], ys, "o", label=name, name=name))
     apart = svg_of(chart, "caption")
     assert 'class="key"' not in apart
-    assert ">low</text>" in apart
+    assert ">η</text>" in apart
     for step in range(60):  # no room is left
         chart.add(Mark("line", MUTED, [0.0, 1.0], [step / 6, step / 6]))
     crowded = svg_of(chart, "caption")
     assert crowded.count('class="key"') == 2
-    assert crowded.count(">low</text>") == 1
+    assert crowded.count(">η</text>") == 1

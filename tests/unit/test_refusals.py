@@ -210,6 +210,7 @@ REFUSED = (
     ("narrow(width=0)", "width is 0"),
     ("simulation.attention_mlp.activations.activation('sine')", "unknown activation"),
     ("estimators.named('oracle')", "choose one of matched filter, "),
+    ("gradient(samples=0)", "samples"),
     ("estimators.whitening.whiten(gradient(dim=32).observation)", "below vocab_size = 32"),
     ("estimators.exact_bayes.every_map(8)", "at most 7"),
     (

@@ -2,7 +2,7 @@
 
 It draws evidence under other seeds than the record's (or takes it from the ledger), prints a table,
 and writes the certificates that reports show. It fails if a claim errs more often than its alpha
-allows, or if the claims of this table together wrongly refute more often than the budget allows.
+allows, or if all certified claims together wrongly refute more often than the budget allows.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def main(options: argparse.Namespace, collected: Sequence[Claim]) -> int:
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
     console = Console(width=120)
-    console.print(table(found))
+    console.print(table(found, kept.claims))
     console.print(f"{len(kept.claims)} certificates in {options.json}")
-    problems = broken(found, settings.budget.probability)
+    problems = broken(kept.claims, settings.budget.probability)
     for problem in problems:
         console.print(problem, style="red")
     return 1 if problems else 0
@@ -94,8 +94,8 @@ def broken(found: Mapping[str, Certificate], budget: float) -> list[str]:
     return problems
 
 
-def table(found: Mapping[str, Certificate]) -> Table:
-    """Make a table: a row per claim, and a sum."""
+def table(found: Mapping[str, Certificate], kept: Mapping[str, Certificate]) -> Table:
+    """Make a table: a row per certificate found, and the sum of all kept."""
     shown = Table(title="probabilities of errors of claims by Student's t")
     for heading in ("claim", "worlds", "alpha", "refutes", "at least", "supports", "under stress"):
         shown.add_column(heading)
@@ -103,5 +103,5 @@ def table(found: Mapping[str, Certificate]) -> Table:
         figures = (f"{value:.2g}" for value in (c.alpha, c.refutes, c.least, c.supports, c.stress))
         shown.add_row(name, str(c.worlds), *figures)
     shown.add_section()
-    shown.add_row("all", "", "", f"{sum(c.refutes for c in found.values()):.2g}")
+    shown.add_row("all", "", "", f"{sum(c.refutes for c in kept.values()):.2g}")
     return shown

@@ -17,7 +17,7 @@ the one fixed number of blocks at which it first falls below the truth.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from time import time
@@ -75,6 +75,11 @@ def _bound(draws: float) -> float:
     return 1 - (1 - CONFIDENCE) ** (1 / draws) if draws else 1.0
 
 
+def _ids(names: Iterable[str]) -> list[str]:
+    """Return the ids of claims, without the trials of hunts."""
+    return sorted({name.partition(" (")[0] for name in names})
+
+
 @dataclass
 class Drawn:
     """Result of drawing blocks again.
@@ -109,9 +114,10 @@ class Drawn:
             text += f"{100 * share:.2g}% are not what the code gives ({same})" * (share < 1)
             text += f"{same} are not what the code gives" * (share == 1)
         lines = [text]
-        unseen = len(self.blocks) - len({name for name, _ in self.units})
+        unseen = _ids(self.blocks.keys() - {name for name, _ in self.units})
         if unseen:
-            lines.append(f"{phrases.claims(unseen)} had no block drawn again: give it more time")
+            of = f"some evidence of {phrases.claims(len(unseen))}"
+            lines.append(f"no block was drawn again of {of}: give the check more time")
         if self.elsewhere:
             names = ", ".join(self.elsewhere[:5]) + ", ..." * (len(self.elsewhere) > 5)
             lines.append(
@@ -148,7 +154,7 @@ def draw_again(
         if one.ready.claim.why_not_run(one.settings.tier, device) is None
     }
     counts = {name: len(one.blocks) for name, one in able.items() if one.blocks}
-    found = Drawn(counts, sorted(evidence.keys() - able.keys()), [])
+    found = Drawn(counts, _ids(evidence.keys() - able.keys()), [])
     made = f", {made_on} instructions"
     found.made = next((one.versions + made for one in evidence.values()), "")
     plan, flying = iter(order(counts, seed)), dict[Future[BlockResult], Unit]()

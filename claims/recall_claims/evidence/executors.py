@@ -40,6 +40,8 @@ MOST_PROCESSES = 61 if sys.platform == "win32" else 9999
 class SerialExecutor(Executor):
     """Runs a call when it is submitted, in this process."""
 
+    workers = 1
+
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run the call now, and return its finished future."""
         future: Future[T] = Future()

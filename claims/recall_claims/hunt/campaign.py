@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
-from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.executors import capacity
 from recall_claims.evidence.hunt_tables import HuntTables, Probe, alpha_of
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
@@ -100,7 +100,6 @@ def hunt(
     executor: Executor,
     seconds: float,
     watch: Watch | None = None,
-    workers: int = 1,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Trail]:
     """Search the regimes of claims in rounds, a turn on a worker each, until the time is up.
@@ -113,14 +112,13 @@ def hunt(
         claims: claims to hunt; the trail of an unsuitable claim says why.
         ledger: ledger that keeps probes and confirmations.
         seconds: time for the hunt; turns that have begun are finished.
-        workers: largest number of claims that have a turn at the same time.
         clock: clock for these seconds, such as one of processor time on a shared machine.
     """
     end = clock() + seconds
     tables = HuntTables(ledger, settings.seed)
     trails = [_trail(claim, tables) for claim in claims]
     waiting = deque(trail for trail in trails if not trail.over)
-    workers = 1 if isinstance(executor, SerialExecutor) else workers
+    workers = capacity(executor)
     length = min(TURN, max(LEAST_TURN, seconds * workers / max(len(waiting), 1)))
     flying: dict[Future[Catch], tuple[Trail, float]] = {}
     try:

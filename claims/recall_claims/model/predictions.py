@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
@@ -65,7 +66,7 @@ def error_of(size: Size, where: str = "", holds: Callable[[Point], bool] = _anyw
         return Error(size, where, holds)
     # Rounding and the steps of an integrator may move even an exact value.
     share = "0.0001%" if size == "exact" else size
-    if not share.endswith("%"):
+    if not re.fullmatch(r"\d+(\.\d+)?%", share):
         raise ValueError(f'error={size!r}: give a difference such as 0.02, "5%", or "exact"')
     return Error(float(share[:-1]) / 100, where, holds, relative=True)
 

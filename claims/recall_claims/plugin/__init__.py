@@ -43,6 +43,8 @@ LATE = (
     "pytest.ini"
 )
 
+NO_XDIST = "claims share all cores without pytest-xdist: leave out -n"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of `pytest claims/`."""
@@ -81,7 +83,8 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     if state is None or not state.started:
         raise collector.CollectError(LATE.format(collector.nodeid.rpartition("/")[0]))
     if hasattr(collector.config, "workerinput"):
-        raise collector.CollectError("claims share all cores without pytest-xdist: leave out -n")
+        collector.session.shouldfail = NO_XDIST
+        return None
     try:
         check_text(obj)
     except ClaimError as error:
@@ -263,6 +266,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
             _hunt(session, state, seconds)
     finally:
         state.close()
+    if getattr(session.config.pluginmanager.get_plugin("dsession"), "shouldstop", "") == NO_XDIST:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
     if state.report.cut and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     if state.report.records and not state.report.write():

@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.status import Status
 
 from recall_claims import recording
-from recall_claims.evidence.executors import cores
 from recall_claims.evidence.hunt_tables import alpha_of
 from recall_claims.hunt.campaign import Trail, hunt
 from recall_claims.model.region import Verdict
@@ -36,7 +35,7 @@ def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
             if console.is_terminal:
                 line.update(progress(trails, left))
 
-        trails = hunt(hunted, session.settings, ledger, engine, seconds, watch, cores())
+        trails = hunt(hunted, session.settings, ledger, engine, seconds, watch)
     refuted = 0
     for trail in trails:
         entry = found[trail.claim.id]

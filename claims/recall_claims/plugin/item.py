@@ -102,6 +102,7 @@ def collected(folder: Path) -> list[Claim]:
         tempfile.TemporaryDirectory() as nothing,  # keeps ledgers closed, and needs no report
     ):
         arguments = ["--collect-only", "-p", "no:cacheprovider", "--ledger", f"{nothing}/none"]
+        arguments += ["-k", "", "-m", ""]  # settings may have these
         arguments += ["--report-dir", f"{nothing}/reports"]
         status = pytest.main([str(folder), *arguments], plugins=[found, hooks])
     if status != pytest.ExitCode.OK or not claims:

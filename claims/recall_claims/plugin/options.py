@@ -72,7 +72,7 @@ VALUED = {
         None,
         "TIME",
         "after the verdicts, use this time to search the claims' regimes for violations: 90s, "
-        "10m, 1h (on all cores)",
+        "10m, 1h (on all workers)",
     ),
 }
 """Options with a value: the default, a kind or the allowed values, and the effect."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from recall_reports.formula import signs
 from recall_reports.plots import naming
 from recall_reports.plots.chart import MUTED, Chart, Mark, Point
 from recall_reports.record import ClaimRow
@@ -68,7 +69,7 @@ class Panel:
 def draw(paint: Painter, claim: ClaimRow, plot: Plot) -> Panel:
     """Make the panel of a chart that `paint` fills, with the caption that `paint` returns."""
     chart = Chart()
-    caption = paint(chart, claim, plot)
+    caption = signs(paint(chart, claim, plot))
     return Panel(svg(chart, caption), caption)
 
 
@@ -238,7 +239,7 @@ def _text(spot: Point, text: str, look: str = "") -> Markup:
         return Markup()
     x, y = map(_short, spot)
     more = f' class="{escape(look)}"' if look else ""
-    return Markup(f'<text x="{x}" y="{y}"{more}>{escape(text)}</text>')
+    return Markup(f'<text x="{x}" y="{y}"{more}>{escape(signs(text))}</text>')
 
 
 def _short(number: float) -> str:

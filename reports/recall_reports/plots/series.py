@@ -144,15 +144,15 @@ def padded(low: float, high: float, share: float) -> tuple[float, float]:
 def scale_axis(axis: Axis, values: Iterable[float], *, log: bool, at_values: bool = False) -> None:
     """Set a linear or logarithmic scale.
 
-    With `at_values` the ticks are at the values (parameters of a grid), if these are few and far
-    enough apart. Values that are not positive force a linear axis.
+    With `at_values` the ticks are at the values (parameters of a grid), if these are few, far
+    enough apart, and reach over half of the axis. Values that are not positive force a linear axis.
     """
     found = sorted({value for value in values if math.isfinite(value)})
     axis.log = log and bool(found) and found[0] > 0
     if at_values and 1 < len(found) <= MAX_TICKS:
-        places = [math.log(value) if axis.log else value for value in found]
+        places = list(map(axis.places(0.0, 1.0), found))
         gaps = [after - before for before, after in itertools.pairwise(places)]
-        axis.ticks = found if min(gaps) > 0.1 * (places[-1] - places[0]) else ()
+        axis.ticks = found if min(gaps) > 0.1 * sum(gaps) and sum(gaps) > 0.5 else ()
 
 
 def _order(value: Any) -> tuple[bool, float, str]:

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import wait
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -204,6 +205,16 @@ def test_a_true_theorem_is_not_confirmed_wrong_and_a_small_regime_is_exhausted(
     assert all(REGIME.admits(rc.Cell(**probe.point)) for probe in trail.probes.values())
     small = hunted(few, ledger, 60)
     assert (small.exhausted, len(small.probes)) == (True, 4)
+
+
+def test_every_worker_of_the_executor_has_a_turn(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = Mock(return_value=None)
+    monkeypatch.setattr(campaign, "wait", lambda turns, **_: begun(len(turns)) or wait(turns))
+    monkeypatch.setattr(SerialExecutor, "workers", 3)
+    campaign.hunt([few] * 4, Settings(), ledger, SerialExecutor(), 60)
+    assert [one.args for one in begun.call_args_list] == [(3,), (1,)]
 
 
 def test_what_a_regime_leaves_out_by_now_is_no_violation(ledger: Ledger) -> None:

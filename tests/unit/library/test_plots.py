@@ -84,8 +84,16 @@ SIZES = rc.grid(x=(50, 100, 200))
         (crossed, rc.grid(x=(40, 120)), CURVE),
         (sigmoid, tuple(rc.Cell(x=x, n=n) for x, n in ((50, 1), (100, 3), (200, 2))), CURVE),
         (sigmoid, SIZES[:1], CURVE),
+        (sigmoid, SIZES[:1] + rc.grid(x=100, n=1), CURVE),
     ],
-    ids=["dear", "breaks down", "breaks down in the middle", "no path", "one cell"],
+    ids=[
+        "dear",
+        "breaks down",
+        "breaks down in the middle",
+        "no path",
+        "one cell",
+        "another parameter",
+    ],
 )
 def test_there_is_no_curve(predict: Any, cells: tuple[rc.Cell, ...], plot: rc.Plot) -> None:
     assert drawn(predict, cells, plot) == []

@@ -147,6 +147,7 @@ REFUSED = (
     ("rc.Functional(NEAR, formula='sqrt(2)')", "is no formula of observables"),
     ("check(declared('T.block', block=0)(mean))", "block=0 does not divide"),
     ("Prediction('theory', 'law', '', '', 'derived', len).region({})", "not state one error"),
+    ("rc.prediction(latex='', source='', error='five%')", "error='five%': give a difference such"),
     ("rc.Several({'a': rc.Quantile(NEAR), 'b': rc.Law(0.1)})", "share a scale"),
     ("rc.OneSided(upper=1.0, lower=0.0)", "exactly one"),
     ("predicting(rc.Quantile(NEAR), 0.0)", "not positive"),
