@@ -1,8 +1,8 @@
 r"""Linear associative memory: the share of $n$ associations that $W=\sum_k u_k e_k^\top$ recalls.
 
 Inputs $e_k$ and outputs $u_k$ are independent uniform unit vectors of $R^d$. A query $e_i$ is
-answered by $\arg\max_j u_j^\top We_i$. With $We_i = u_i + y'$ and $R = |y'|^2$, whose mean is $B$,
-the right score is $1+x$, $x = u_i^\top y'$. Given $R$, $x$ and $B$ the wrong scores are independent
+answered by $\arg\max_j u_j^\top We_i$. Let $We_i = u_i + y'$ and $R = |y'|^2$, whose mean, given the
+coefficients of $y'$, is $B$. The right score is $1+x$, $x = u_i^\top y'$. Given $R$, $x$ and $B$ the wrong scores are independent
 up to $O(1/n)$, and
 
 $$ s = c\,\frac{x+R}{\sqrt R} + \sqrt{1-\frac{x^2}R}\sqrt{1-c^2}\,c',\qquad
@@ -11,7 +11,7 @@ $$ s = c\,\frac{x+R}{\sqrt R} + \sqrt{1-\frac{x^2}R}\sqrt{1-c^2}\,c',\qquad
 $c'$ is a coordinate of the sphere; $c$ has its density times $e^{\kappa c}$, where
 $\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output in $y'$. All variants
 below differ in the variance of the coefficients, $T^2$, and in isotropic noise of mean squared
-length $\tau^2$; $B=(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
+length $\tau^2$; the mean of $B$ is $(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
 
 At finite size the share predicted for the plain memory is always too high; for signs it is mostly
 too low. Where failures are rare, the predicted rate of failures is right within 10%. The quadrature

@@ -106,8 +106,8 @@ def mean_value(first: float, second: float = 0.0) -> float:
 def speed(rows: int, columns: int) -> float:
     r"""Mean singular value $c$ of a rows x columns matrix of N(0, 1/rows) entries.
 
-    The formula includes the correction of order 1/columns; its error is 0.2% at 8 columns, 1.3% at
-    4. Raises ValueError for more columns than rows, or none.
+    The formula includes the correction of order 1/columns. Of square matrices it is 1.2% too small
+    at 4 columns, 0.4% at 8 and 0.1% at 16. Raises ValueError for more columns than rows, or none.
 
     >>> round(speed(16, 16), 4)
     0.8403
