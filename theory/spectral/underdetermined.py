@@ -106,7 +106,7 @@ def mean_value(first: float, second: float = 0.0) -> float:
 def speed(rows: int, columns: int) -> float:
     r"""Mean singular value $c$ of a rows x columns matrix of N(0, 1/rows) entries.
 
-    The formula includes the correction of order 1/columns. Of square matrices it is 1.2% too small
+    The formula includes the correction of order 1/columns. For square matrices it is 1.2% too small
     at 4 columns, 0.4% at 8 and 0.1% at 16. Raises ValueError for more columns than rows, or none.
 
     >>> round(speed(16, 16), 4)
