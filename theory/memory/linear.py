@@ -2,8 +2,8 @@ r"""Linear associative memory: the share of $n$ associations that $W=\sum_k u_k 
 
 Inputs $e_k$ and outputs $u_k$ are independent uniform unit vectors of $R^d$. A query $e_i$ is
 answered by $\arg\max_j u_j^\top We_i$. Let $We_i = u_i + y'$ and $R = |y'|^2$, whose mean, given
-the coefficients of $y'$, is $B$. The right score is $1+x$, $x = u_i^\top y'$. Given $R$, $x$ and $B$
-the wrong scores are independent up to $O(1/n)$, and
+the coefficients of $y'$, is $B$. The right score is $1+x$, $x = u_i^\top y'$. Given $R$, $x$ and
+$B$ the wrong scores are independent up to $O(1/n)$, and
 
 $$ s = c\,\frac{x+R}{\sqrt R} + \sqrt{1-\frac{x^2}R}\sqrt{1-c^2}\,c',\qquad
    P = E_{B,R,x}\big[P_{b,c,c'}(s < 1 + x)\big]^{n-1} . $$
