@@ -98,7 +98,7 @@ memory_accuracy = share_right(
         rc.at("both-layers", "2 md, the weights of both layers", width=lambda c: 2 * c["width"]),
         rc.at("wider", "as with 8% more neurons", width=lambda c: 1.08 * c["width"]),
     ),
-    plot=rc.Plot(x="width", group=("associations", "dim"), y_label="accuracy"),
+    plot=rc.Plot(x="width", group=("associations", "dim", "outputs"), y_label="accuracy"),
 )
 
 memory_width = all_right(

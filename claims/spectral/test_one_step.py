@@ -66,7 +66,6 @@ gradient_step = by_gradient(
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more items"),
         rc.times(0.8, "fifth-fewer", "a fifth fewer items"),
-        rc.power("in-proportion", "d times as many items", dim=1.0),
         rc.Control(
             "limit",
             "the limit C_a d^(1/(2a))",
