@@ -13,7 +13,7 @@ import recall_claims as rc
 from claims.common import measuring, relaxing
 from claims.spectral.common import START, disturbed, each, lasting, ratio, sizes, task
 from simulation.embeddings import gaussian
-from simulation.spectral import facts, flows
+from simulation.spectral import facts, flows, singular_values
 from simulation.streams import Streams
 from theory.spectral import flows as theory
 
@@ -122,7 +122,7 @@ def random_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     return observed(cell, model, start)
 
 
-RULES = {"gradient": flows.identity, "spectral": flows.polar, "muon": flows.muon}
+RULES = {"gradient": flows.identity, "spectral": singular_values.polar, "muon": flows.muon}
 
 
 def stepped(

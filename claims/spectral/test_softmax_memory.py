@@ -12,7 +12,7 @@ from torch import Tensor
 import recall_claims as rc
 from claims.common import measuring, table
 from claims.spectral.common import ALL, derived, each, exact
-from simulation.spectral import flows
+from simulation.spectral import flows, singular_values
 from simulation.spectral import softmax_memory as memory
 from simulation.spectral.facts import rotated
 from simulation.streams import Streams
@@ -161,7 +161,7 @@ EQUAL = rc.grid(items=(16, 64), time=(2.0, 6.0, 12.0))
 )
 def muon_loss(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under Muon every item's loss falls as K e^(-(1 + o(1)) t), here with all its constants."""
-    end = last(cell, block, flows.polar, 0.1)
+    end = last(cell, block, singular_values.polar, 0.1)
     return each(block, learned(cell, block).mean_excess(end))
 
 
@@ -198,7 +198,7 @@ UNEQUAL = table(
 )
 def muon_frequencies(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Rare items are learned as fast as frequent ones: every item's loss is K e^(-(1 + o(1)) t)."""
-    end = last(cell, block, flows.polar, 0.1)
+    end = last(cell, block, singular_values.polar, 0.1)
     return each(block, learned(cell, block).mean_excess(end))
 
 
@@ -233,8 +233,8 @@ def polar_factor(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """All directions of a block-symmetric gradient but M of them have singular vectors in common
     with the identity; what the others change is spread over the entries of a block. M is the number
     of groups and C the number of items in each."""
-    task, end = learned(cell, block), last(cell, block, flows.polar, 0.1)
-    factor = flows.polar(task.gradient(end).matrix)
+    task, end = learned(cell, block), last(cell, block, singular_values.polar, 0.1)
+    factor = singular_values.polar(task.gradient(end).matrix)
     size = cell["items"] / cell["groups"]
     off = size * (factor - torch.eye(cell["items"]).to(factor)).abs().max()
     bound = off / (1 + cell["groups"])
@@ -255,7 +255,7 @@ RATES = tuple(
 def floor(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Mean excess loss over two steps, after Muon has turned around a few times."""
     task, count = learned(cell, block), 60
-    path = deque(memory.steps(task, flows.polar, cell["rate"], count), maxlen=2)
+    path = deque(memory.steps(task, singular_values.polar, cell["rate"], count), maxlen=2)
     return each(block, sum(task.mean_excess(weights) for weights in path) / torch.tensor(2.0))
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 import recall_claims as rc
 from claims.common import claim, measuring, relaxing, table
 from claims.spectral.common import ALL
-from simulation.spectral import flows
+from simulation.spectral import flows, singular_values
 from simulation.spectral import softmax_memory as memory
 from simulation.spectral.facts import rotated
 from simulation.streams import Streams
@@ -91,7 +91,7 @@ def muon_classes(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     at the rate of frequent ones. A class much rarer than all others is not: with four classes of
     frequencies 1 to 4^-8 its lead is a tenth of theirs."""
     gradient = first_gradient(cell, block)
-    found = memory.leads(memory.in_bases(flows.polar, *embeddings(cell, block))(gradient))
+    found = memory.leads(memory.in_bases(singular_values.polar, *embeddings(cell, block))(gradient))
     one_hot = memory.leads(flows.sign(gradient))
     long = memory.leads(gradient) * (cell["items"] - 1) ** 0.5 / gradient.norm()
     return {
@@ -133,7 +133,7 @@ def muon_worst_class(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     its constant, in log odds. After a step of gradient descent the gap is K/sqrt(2) times as large,
     up to a factor of sqrt(1 + r^2)."""
     gradient = first_gradient(cell, block)
-    step = memory.in_bases(flows.polar, *embeddings(cell, block))(gradient)
+    step = memory.in_bases(singular_values.polar, *embeddings(cell, block))(gradient)
     gap = memory.worst_gap(step, cell["error"])
     descent = memory.worst_gap(gradient, cell["error"])
     return {"value": gap, "gradient": descent.expand(block.replicates)}

@@ -10,56 +10,16 @@ from itertools import pairwise
 from typing import Protocol, Self, TypeVar
 
 import torch
-from scipy import linalg
 from torch import Tensor
 
 from simulation.adam import Adam
 from simulation.spectral.facts import Facts, Odds, Weights
+from simulation.spectral.singular_values import polar
 from simulation.streams import Rngs, Streams
 from simulation.tiles import LOOK_EVERY
 
-NO_SINGULAR_VALUE, NO_ENTRY = 1e-6, 1e-10
-"""A value below this share of the largest counts as zero; rounding errors are far smaller."""
-NOT_ORTHONORMAL = 1e-4
-"""A wrong decomposition has vectors whose inner products are off by more than this."""
-
-
-def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
-    """Polar factor U V^T of the singular value decomposition U S V^T, for each matrix of a batch.
-
-    Singular values below ``least`` times the largest count as zero and are left out.
-
-    >>> polar(torch.tensor([[0.0, 3.0], [-2.0, 0.0]])).tolist()
-    [[0.0, 1.0], [-1.0, 0.0]]
-    """
-    left, values, right = _decomposed(matrix)
-    kept = left * (values > least * values[..., :1])[..., None, :]
-    factor: Tensor = kept @ right
-    return factor
-
-
-def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Singular value decomposition, checked on a CPU.
-
-    For some matrices with many equal values MKL's algorithm fails, or silently returns vectors that
-    are not orthonormal. On a CPU a slower algorithm then decomposes these matrices.
-    """
-    if matrix.device.type != "cpu":
-        return tuple(torch.linalg.svd(matrix, full_matrices=False))
-    try:
-        left, values, right = torch.linalg.svd(matrix, full_matrices=False)
-    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
-        *batch, rows, columns = matrix.shape
-        least = min(rows, columns)
-        shapes = (*batch, rows, least), (*batch, least), (*batch, least, columns)
-        left, values, right = (matrix.new_full(shape, torch.nan) for shape in shapes)
-    one = torch.eye(values.shape[-1], dtype=matrix.dtype)
-    off = [(part - one).abs().amax((-2, -1)) for part in (left.mT @ left, right @ right.mT)]
-    for place in (~(torch.maximum(*off) <= NOT_ORTHONORMAL)).nonzero().tolist():
-        again = linalg.svd(matrix[*place].numpy(), full_matrices=False, lapack_driver="gesvd")
-        for whole, part in zip((left, values, right), again, strict=True):
-            whole[*place] = torch.from_numpy(part).to(matrix)
-    return left, values, right
+NO_ENTRY = 1e-10
+"""An entry below this share of the largest counts as zero; rounding errors are far smaller."""
 
 
 def sign(matrix: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 
 from simulation.embeddings import gaussian
-from simulation.spectral.flows import polar
+from simulation.spectral.singular_values import largest, polar
 from simulation.streams import Rngs, Streams
 from simulation.tiles import groups
 
@@ -206,6 +206,10 @@ def regularised(matrix: torch.Tensor, ridge: float) -> torch.Tensor:
     [[0.0, 0.6000000238418579], [-0.6000000238418579, 0.0]]
     """
     double = matrix.double()  # a square in float32 would lose singular values as small as the ridge
+    if matrix.device.type != "cpu":  # which would wait for a decomposition
+        below = ridge * torch.eye(matrix.shape[-1], dtype=double.dtype, device=double.device)
+        stacked = torch.cat([double, below.expand(*double.shape[:-2], -1, -1)], -2)
+        return polar(stacked, _RANK)[..., : matrix.shape[-2], :].to(matrix.dtype)
     values, vectors = torch.linalg.eigh(double.mT @ double)
     scaled = vectors / (values + ridge**2).sqrt()[..., None, :]
     factor: torch.Tensor = double @ scaled @ vectors.mT
@@ -218,8 +222,7 @@ def _spectral(p: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> t
 
 def _normalised(matrix: torch.Tensor) -> torch.Tensor:
     """Divide the matrix by its largest singular value; 0 stays 0."""
-    largest: torch.Tensor = torch.linalg.matrix_norm(matrix, 2, keepdim=True)
-    return matrix / largest.clamp(min=torch.finfo(matrix.dtype).tiny)
+    return matrix / largest(matrix).clamp(min=torch.finfo(matrix.dtype).tiny)
 
 
 _STEPS: dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]] = {

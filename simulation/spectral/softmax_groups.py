@@ -13,7 +13,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from simulation.spectral.flows import NO_SINGULAR_VALUE, polar
+from simulation.spectral.singular_values import NO_SINGULAR_VALUE, polar
 from simulation.spectral.softmax_memory import Rule, Weights
 
 

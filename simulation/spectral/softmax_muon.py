@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from simulation.embeddings import embed, unit_vectors
-from simulation.spectral.flows import polar
+from simulation.spectral.singular_values import polar
 from simulation.spectral.softmax_memory import Memory, Rule
 from simulation.streams import Rngs, Streams
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from simulation.embeddings import embed
-from simulation.spectral.flows import polar
+from simulation.spectral.singular_values import largest, polar
 from simulation.spectral.softmax_memory import Rule
 from simulation.streams import Rngs, Streams
 
@@ -250,8 +250,7 @@ def _power(matrix: Tensor, exponent: float) -> Tensor:
 
 def stable_share(weights: Tensor, rank: int) -> Tensor:
     """Mean square of ``rank`` singular values over the largest square, (R,): 1 if all are equal."""
-    largest: Tensor = torch.linalg.matrix_norm(weights, 2)
-    return square(weights) / (rank * largest.square())
+    return square(weights) / (rank * largest(weights)[:, 0, 0].square())
 
 
 def concentration(weights: Tensor) -> Tensor:

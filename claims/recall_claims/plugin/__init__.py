@@ -55,6 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Read the options; end the run if one makes no sense."""
     if not hasattr(config.option, "dry_run"):  # before pytest 9.2, late options have no values
         raise pytest.UsageError(LATE.format("FOLDER"))
+    if config.getoption("dist", "no") != "no":
+        raise pytest.UsageError(NO_XDIST)
     try:
         config.stash[SESSION] = ClaimSession(config)
     except (ValueError, ReportError) as error:
@@ -83,8 +85,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     if state is None or not state.started:
         raise collector.CollectError(LATE.format(collector.nodeid.rpartition("/")[0]))
     if hasattr(collector.config, "workerinput"):
-        collector.session.shouldfail = NO_XDIST
-        return None
+        raise collector.CollectError(NO_XDIST)
     try:
         check_text(obj)
     except ClaimError as error:
@@ -266,8 +267,6 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
             _hunt(session, state, seconds)
     finally:
         state.close()
-    if getattr(session.config.pluginmanager.get_plugin("dsession"), "shouldstop", "") == NO_XDIST:
-        session.exitstatus = pytest.ExitCode.USAGE_ERROR
     if state.report.cut and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     if state.report.records and not state.report.write():

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, linalg
+from scipy import integrate
 from torch import Tensor
 
 from simulation.embeddings import gaussian
@@ -75,27 +75,6 @@ def test_spectral_errors_decay_in_the_end_at_one_rate(sizes: tuple[int, int], pa
 
 def random_matrix(*shape: int) -> Tensor:
     return torch.from_numpy(np.random.default_rng(3).standard_normal(shape))
-
-
-@pytest.mark.parametrize("shape", [(2, 7, 4), (2, 4, 7), (1, 5, 5)])
-def test_polar_factor_is_scipys(shape: tuple[int, ...]) -> None:
-    matrix = random_matrix(*shape)
-    for found, one in zip(flows.polar(matrix).numpy(), matrix.numpy(), strict=True):
-        np.testing.assert_allclose(found, linalg.polar(one)[0], atol=1e-12)
-
-
-def test_polar_factor_is_right_where_singular_values_differ_widely() -> None:
-    left, right = torch.linalg.qr(random_matrix(2, 5, 5)).Q
-    matrix = left @ torch.diag(torch.logspace(0, -5, 5, dtype=torch.float64)) @ right
-    assert torch.allclose(flows.polar(matrix), left @ right, atol=1e-10)
-
-
-def test_polar_factor_leaves_out_what_is_zero() -> None:
-    low = random_matrix(1, 6, 2) @ random_matrix(1, 2, 5)
-    left, _, right = torch.linalg.svd(low)
-    expected = left[..., :2] @ right[:, :2]
-    assert torch.allclose(flows.polar(low), expected, atol=1e-8)
-    assert torch.equal(flows.polar(torch.zeros(1, 3, 2)), torch.zeros(1, 3, 2))
 
 
 def test_sign_of_a_rounding_error_is_zero() -> None:

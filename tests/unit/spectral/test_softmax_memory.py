@@ -16,6 +16,7 @@ from simulation.embeddings import unit_vectors
 from simulation.spectral import flows
 from simulation.spectral import softmax_memory as memory
 from simulation.spectral.facts import rotated
+from simulation.spectral.singular_values import polar
 from simulation.spectral.softmax_groups import Groups
 from simulation.spectral.softmax_muon import Muon
 from simulation.streams import Streams
@@ -64,7 +65,7 @@ def test_muon_comes_to_its_floor_after_as_many_steps_as_stated() -> None:
 def test_muon_is_exact_where_a_decomposition_has_many_equal_values() -> None:
     """MKL's decomposition is wrong at the 90th of these steps."""
     task = memory.Memory.grouped(154, 1, 0.0, 0.0, LIKE)
-    last = end(memory.steps(task, flows.polar, 0.1, 92))
+    last = end(memory.steps(task, polar, 0.1, 92))
     assert float(task.mean_excess(last)) == pytest.approx(
         math.log1p(153 * math.exp(-9.2)), rel=1e-9
     )
@@ -74,17 +75,17 @@ def test_muon_goes_on_where_a_decomposition_does_not_converge(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     matrices = torch.randn(2, 3, 4, dtype=torch.float64, generator=torch.manual_seed(0))
-    right = flows.polar(matrices)
+    right = polar(matrices)
     gives_up = Mock(side_effect=torch.linalg.LinAlgError)  # type: ignore[attr-defined]
     monkeypatch.setattr(torch.linalg, "svd", gives_up)
-    torch.testing.assert_close(flows.polar(matrices), right)
+    torch.testing.assert_close(polar(matrices), right)
 
 
 @pytest.mark.parametrize(("items", "groups", "power"), [(24, 1, 0.0), (24, 4, 1.5), (24, 12, 3.0)])
 def test_groups_do_under_muon_as_their_items(items: int, groups: int, power: float) -> None:
     whole = memory.Memory.grouped(items, groups, power, 0.2, LIKE)
     few = Groups.of(items, groups, power, 0.2, LIKE, apart=True)
-    one = memory.steps(whole, flows.polar, 0.3, 25)
+    one = memory.steps(whole, polar, 0.3, 25)
     for here, there in zip(one, memory.steps(few, few.polar, 0.3, 25), strict=True):
         table, size = there.matrix, items // groups
         assert float(few.mean_excess(there)) == pytest.approx(float(whole.mean_excess(here)))
@@ -117,7 +118,7 @@ def test_signs_in_a_basis_with_the_constant_vector_are_muon_s() -> None:
     task = memory.Memory.grouped(16, 1, 0.0, 0.0, LIKE)
     cosines = torch.from_numpy(dct(np.eye(16), norm="ortho", axis=0))
     signs = memory.in_basis(flows.sign, cosines)(task.gradient(task.start()).matrix)
-    assert torch.allclose(signs, flows.polar(task.gradient(task.start()).matrix))
+    assert torch.allclose(signs, polar(task.gradient(task.start()).matrix))
 
 
 def test_signs_move_scores_further_in_two_bases_than_in_one() -> None:
@@ -138,7 +139,7 @@ def test_embeddings_need_no_more_coordinates_than_there_are_items() -> None:
     weights = torch.zeros(20, 20, dtype=torch.float64)
     for _ in range(12):
         scores = memory.Weights(answers @ weights @ queries.mT)
-        weights += 0.1 * flows.polar(answers.mT @ MEMORY.gradient(scores).matrix @ queries)
+        weights += 0.1 * polar(answers.mT @ MEMORY.gradient(scores).matrix @ queries)
     expected = MEMORY.mean_excess(memory.Weights(answers @ weights @ queries.mT))
     found = Muon(dim=20).excess(MEMORY, generators(1), rate=0.1, count=12)
     torch.testing.assert_close(found, expected[None])

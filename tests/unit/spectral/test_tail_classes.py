@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from simulation.spectral import flows
+from simulation.spectral import flows, singular_values
 from simulation.spectral import softmax_memory as memory
 from simulation.spectral.facts import rotated
 from simulation.streams import Streams
@@ -40,9 +40,9 @@ def test_muon_gives_the_predicted_leads_between_their_bounds_in_all_bases(
 ) -> None:
     (items, groups), power = drawn
     gradient = first_gradient(items, groups, power)
-    step = memory.in_bases(flows.polar, *bases(items))(gradient)
+    step = memory.in_bases(singular_values.polar, *bases(items))(gradient)
     found = memory.leads(step)
-    assert torch.allclose(step, flows.polar(gradient), atol=1e-9)
+    assert torch.allclose(step, singular_values.polar(gradient), atol=1e-9)
     for group in range(1, groups + 1):
         lead = theory.muon_lead(items, groups, power, group)
         size = items // groups
@@ -86,7 +86,7 @@ def test_the_worst_class_is_behind_by_the_gap(items: int, imbalance: float, erro
     exact = gap(items, imbalance, error)
     # The end of tail_classes.md: the next order adds at most 0.3 size / K of the gap.
     assert predicted < exact < 1.026 * predicted
-    matrix = flows.polar(first_gradient(items, 2, -math.log2(imbalance)))
+    matrix = singular_values.polar(first_gradient(items, 2, -math.log2(imbalance)))
     found = memory.worst_gap(matrix[None], error)
     assert found.tolist() == pytest.approx([exact], rel=1e-6)
     assert theory.muon_gap(items, 1.0, error) == 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import integrate, linalg, stats
 
 from simulation.spectral import underdetermined as measured
-from simulation.spectral.flows import polar
+from simulation.spectral.singular_values import polar
 from tests.unit.draws import generators
 from theory.spectral import underdetermined as theory
 
