@@ -222,13 +222,9 @@ def flat_steps(task: Regression, rate: Tensor, count: int) -> Tensor:
     equal: (R,).
     """
     samples = task.inputs.shape[-1]
-    flat = torch.ones(len(rate), dtype=torch.bool, device=rate.device)
-    number = torch.zeros_like(rate[:, 0, 0])
-    for weights in steps(task, rate, count):
-        values = torch.linalg.svdvals(weights)[:, :samples]
-        flat = flat & (values[:, -1] > (1 - FLAT) * values[:, 0])
-        number = number + flat
-    return number
+    values = torch.linalg.svdvals(torch.stack([*steps(task, rate, count)]))[..., :samples]
+    flat = values[..., -1] > (1 - FLAT) * values[..., 0]
+    return flat.cumprod(0).sum(0).to(rate)
 
 
 def transport(task: Regression) -> Tensor:
