@@ -224,7 +224,8 @@ def flat_steps(task: Regression, rate: Tensor, count: int) -> Tensor:
     samples = task.inputs.shape[-1]
     values = torch.linalg.svdvals(torch.stack([*steps(task, rate, count)]))[..., :samples]
     flat = values[..., -1] > (1 - FLAT) * values[..., 0]
-    return flat.cumprod(0).sum(0).to(rate)
+    number: Tensor = flat.cumprod(0).sum(0).to(rate)
+    return number
 
 
 def transport(task: Regression) -> Tensor:
