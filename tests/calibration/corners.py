@@ -11,8 +11,9 @@ rules, as far as t holds at that level).
 A corner is out of reach if the theory or the first 16 replicates take longer than this time, or
 more memory than 6 GiB. A corner is not tried if a replicate computes more than 3e8 numbers. Nor is
 it tried if its first look would take longer than this time, at the speed of the claim's other
-corners. The table has the number of corners not tried, and the longest of these first looks. A
-corner is broken if theory or simulation gives no number.
+corners. A command that stops early leaves corners untried too. The table has the number of corners
+not tried, and the longest of these first looks. A corner is broken if theory or simulation gives no
+number.
 
 Strain is the distance of the worst estimate from the middle of its region, in half widths: above 1
 the estimate is beyond an edge. In a region with one edge, strain is the distance beyond this edge.
