@@ -29,7 +29,7 @@ Points = dict[float, float]
 
 @dataclass(frozen=True)
 class Strand:
-    """Cells on one curve, ordered along `x`, with their predictions.
+    """Cells on one curve, ordered along `x`, with their rows of the record.
 
     Along a strand only `x` changes, or other numbers grow or fall with `x`.
     """

@@ -12,11 +12,12 @@ reading of the memory splits with the mean value:
           \bar h_i = \mu + \tau z_{trig}/L + h^I_i + h^C_i,\qquad
           m_i = g_i(\mu + \tau z_{trig}/L) + m^I_i + m^C_i .
 
-The pieces are products of these parts, with exact expectations within a sample: the properties of
-`NoiseDecomposition` that `PIECES` names by the symbols of the theory. Vectors in the span of the
-embeddings are stored as weights of the tokens, and the trigger separately, so that no tensor is (N,
-L, d) or (V, V). Products take half of the time at V = 512 and a third at 2048; the other time goes
-to the many weights, each a pass over its tokens.
+The pieces are products of these parts. The expectation of a product within one sample is exact.
+`NoiseDecomposition` has a property for each piece, which `PIECES` lists by the symbols of the
+theory. Vectors in the span of the embeddings are stored as weights of the tokens, and the trigger
+separately, so that no tensor is (N, L, d) or (V, V). Products take half of the time at V = 512 and
+a third at 2048. The other time goes to the many arrays of weights, each of which takes a pass over
+the tokens.
 """
 
 from collections.abc import Iterator, Sequence

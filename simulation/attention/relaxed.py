@@ -151,7 +151,7 @@ class _Head:
         return attended @ self.value.mT @ batch.u.mT
 
     def scores(self, batch: Batch) -> three_steps.Scores:
-        """Scores of positions along the head's direction, for hard attention."""
+        """Scores of tokens and trigger along the head's direction, for hard attention."""
         direction = self.direction.detach()
         return three_steps.Scores(
             direction=direction,

@@ -2,16 +2,18 @@
 
 At a corner, two sizes, or ratios of sizes, are as small or as large as the regime allows, however
 long a replicate takes there. The search for corners may miss some (`hunt/corners.py`). At each
-corner the claim is judged separately, by its own rule and region, without controls. Replicates
-double, for at most 17 looks, until the claim is decided or half of the corner's seconds of
-processor time (`--seconds`) are used. Each corner has the level 1e-3 / 10,000. So with
-probability 0.999 or more, no corner of the table is REFUTED where its claim is true (for t rules,
-as far as t holds at that level).
+corner the claim is judged separately, by its own rule and region, without controls. The
+option `--seconds` limits the processor time of a corner. Replicates double, for at most 17 looks,
+until the claim is decided or half of this time is used. Each corner has the level 1e-3 / 10,000.
+So with probability 0.999 or more, no corner of the table is REFUTED where its claim is true (for t
+rules, as far as t holds at that level).
 
-A corner is out of reach if the theory or the first 16 replicates take longer than the corner's
-seconds, or more memory than 6 GiB. A corner is not tried if a replicate computes more than 3e8
-numbers. Nor is it tried if its first look would take longer than its seconds, at the speed of the
-claim's other corners. A corner is broken if theory or simulation gives no number.
+A corner is out of reach if the theory or the first 16 replicates take longer than this time, or
+more memory than 6 GiB. A corner is not tried if a replicate computes more than 3e8 numbers. Nor is
+it tried if its first look would take longer than this time, at the speed of the claim's other
+corners. A command that stops early leaves corners untried too. The table has the number of corners
+not tried, and the longest of these first looks. A corner is broken if theory or simulation gives no
+number.
 
 Strain is the distance of the worst estimate from the middle of its region, in half widths: above 1
 the estimate is beyond an edge. In a region with one edge, strain is the distance beyond this edge.

@@ -249,7 +249,7 @@ def _at_first(rate: Law) -> rc.Regime:
 
 
 def _on_curve(cell: rc.Cell) -> bool:
-    """Whether a time is from 0.1 to 1.5 of the subjects' half time."""
+    """Whether the time is 0.1 to 1.5 times the subjects' half time."""
     half = sequential.half_time(sequential.Sizes.of(cell), "subject", scale=sequential.START)
     return 0.1 <= cell.number("time") / half <= 1.5
 

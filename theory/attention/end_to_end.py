@@ -85,7 +85,7 @@ def end_to_end_accuracy(problem: Problem) -> float:
 def product(problem: Problem) -> float:
     r"""Localisation times recall, for a memory that was trained with perfect localisation.
 
-    Against `end_to_end_accuracy`, two effects of the tokens that training misses nearly cancel: the
-    memory lacks them, which lowers recall, but fresh sequences miss the same tokens.
+    The product neglects that training misses some tokens. Two effects of this nearly cancel: the
+    memory lacks these tokens, which lowers recall, but fresh sequences miss the same tokens.
     """
     return localisation.probability(problem) * recall.recall_accuracy(problem)

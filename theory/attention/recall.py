@@ -11,8 +11,8 @@ where $n_w$ counts the samples with informative token $w$. The values enter only
 $q$ of $f_v^\top f_v$, and mean $\kappa_0$ and variance $T^2$ of $f_w^\top f_v$, $w \ne v$:
 `Kernel`. Below, $\lambda = N/V$, and scores are in units of $1/V$.
 
-With orthonormal embeddings recall equals coverage (`theory.attention.orthonormal`). For them the
-accuracies of this module and the threshold `half_dim_refined` raise ValueError.
+Recall with orthonormal embeddings is in `theory.attention.orthonormal`. For them the accuracies of
+this module and the threshold `half_dim_refined` raise ValueError.
 """
 
 import math

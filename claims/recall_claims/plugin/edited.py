@@ -111,7 +111,7 @@ class Edits:
 def _parts(text: str) -> dict[str, str]:
     """Map names of functions, classes and constants of a module to their code.
 
-    A text that is no Python, as a commit may have, has no names.
+    The map is empty if the text is not valid Python, as may happen in a commit.
     """
     found: dict[str, str] = {}
     try:

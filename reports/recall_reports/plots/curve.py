@@ -135,7 +135,10 @@ def _controls(
     names = [] if claim.rule.locates else [control.id for control in claim.controls]
 
     def departure(group: Series) -> tuple[bool, float]:
-        """Return the largest gap between a control and the theory, relative on a log axis."""
+        """Return whether a control has a curve, and the largest gap of a control from the theory.
+
+        On a log axis the gap is relative.
+        """
         gaps = [0.0]
         for cell, wrong in (one for name in names for one in predicted(group.cells, name)):
             if isinstance(cell.predicted, float):

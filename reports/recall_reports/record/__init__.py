@@ -142,7 +142,11 @@ class Point(Struct, kw_only=True):
 
 
 class Confirmed(Struct, kw_only=True):
-    """A violation judged on fresh evidence, as its ledger's `number`-th confirmation."""
+    """A violation, confirmed on fresh evidence.
+
+    `number`: place among all confirmations of the ledger. `alpha`: error probability of this
+    confirmation.
+    """
 
     params: Parameters
     number: Annotated[int, Meta(ge=1)]

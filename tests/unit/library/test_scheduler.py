@@ -334,7 +334,7 @@ def test_closing_keeps_what_is_done_and_was_not_waited_for(
 def test_closing_passes_over_blocks_that_are_no_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run's report is written after that."""
+    """The run's report is written after `close`, so `close` must not fail."""
     monkeypatch.setattr(executors, "make", lambda _: Recording(2))
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:2")
     engine.expect([(second.id, math.inf, math.inf, partial(begin, second, SMOKE, engine))])
