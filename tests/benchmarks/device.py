@@ -48,18 +48,8 @@ OVER: Mapping[str, str] = {
         A.one-step-decoding-large-vocabulary B.recall-law-large-vocabulary
         B.trained-memory-capacity F.sign-given-basis F.beyond-two-bases
     """,
-    "a decomposition waits for its own convergence, or a step for its draws": """
-        D.beyond-batches-decay D.spectral-decay D.spectral-ratio D.spectral-precision
-        F.beyond-momentum F.beyond-random-embeddings F.beyond-batches
-        F.beyond-batches-momentum F.muon-many F.muon-horizon F.muon-loss
-        F.muon-frequencies F.polar-factor F.muon-floor F.muon-floor-exponent
-        E.one-step-spectral E.spectral-beats-gradient E.spectral-like-newton
-        E.spectral-exponent E.spectral-exponent-steep E.batch-spectral E.critical-batch
-        E.batch-saturation E.several-steps-first E.several-steps-end E.several-steps-limit
-        E.several-steps-count E.second-step-exponent E.several-steps-loss E.beyond-thresholded
-        A.width-linear-directions A.width-pays-late H.flat-until H.flat-time
-        H.regression-loss H.singular-values H.sensing-loss
-        H.sensing-time H.sensing-flat H.gradient-values H.muon-classes
+    "singular values are the estimand, and a decomposition waits for its own convergence": """
+        A.width-linear-directions A.width-pays-late
     """,
 }
 """Claims over budget, by reason; the list may only get shorter."""
