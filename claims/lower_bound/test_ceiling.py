@@ -101,7 +101,8 @@ HALF_ACCURACY = critical_rungs(
     r"\le\sqrt{3.3}",
     predict=ALLOWED,
     regime="Noise and interference in turn the larger. The best of the panel at half accuracy is "
-    "interference cancellation with a one-to-one guess.",
+    "interference cancellation in 12 rounds, with a one-to-one guess at the end. It does not know "
+    "how often each label occurs.",
     cells={"smoke": HALF_ACCURACY[:6], "standard": HALF_ACCURACY},
     from_pilot=True,
     replicates=(16, 512),

@@ -102,7 +102,9 @@ hops = partial(claim, source=rc.Source("G", "G10"), size=queries)
     "probability",
     predict=rc.on(theory.hops_accuracy),
     regime=theory.HOPS.searched(
-        "on the grid, about half of the queries come out right", chain=True
+        "on the grid, about half of the queries come out right; attributes are unit vectors, which "
+        "a relation's or composition's random signs flip, and subjects are their sums",
+        chain=True,
     ),
     cells=rc.grid(
         (
@@ -157,7 +159,11 @@ def unordered(cell: rc.Cell) -> float:
     "Without a chain of thought the dimension grows with the number of compositions; with one, "
     "hardly",
     predict=hops_dim,
-    regime=theory.HOPS.searched("the MLP's neurons in full", without=("dim",)),
+    regime=theory.HOPS.searched(
+        "the MLP's neurons in full; what counts is the share of draws in which over half of all "
+        "queries are right",
+        without=("dim",),
+    ),
     cells=lambda: rungs("dim", hops_dim, 0.06, *HOPS_SIZES),
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
     why="the theory states an error of 5%; 1% is left for sampling error",

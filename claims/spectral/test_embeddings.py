@@ -58,8 +58,8 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\mapsto U\,W_{OV}(t)\,Z^\top,\ "
     r"W_{KQ}(t)\mapsto Z\,W_{KQ}(t)\,Z^\top",
     regime=theory.FACTS.searched(
-        "uniformly random orthonormal embeddings of tokens and of answers; a start off the "
-        "manifold by as much as it is long, until about the time of learning",
+        "uniformly random orthonormal embeddings of tokens and of answers; waves of size 0.01 are "
+        "added to W_OV, four times its length at the start; until about the time of learning",
     ),
     size=lambda c: 30 * whole(c),
     cells={
