@@ -207,7 +207,8 @@ def left(path: learning.Losses) -> Tensor:
     "Noise tokens that are subjects",
     "noise is no subject: 29 subjects",
     regime="29 of 32 tokens are subjects drawn at random; 3000 steps at rate 0.1, "
-    "by when the theorem's model has learned the facts",
+    "by when the theorem's model has learned the facts; attention starts at 1e-5, values at 0; "
+    "losses below 0.1 nats count as 0.1",
 )
 def noise_subjects(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The facts are still learned when noise tokens are subjects too. Training has
@@ -221,7 +222,9 @@ def noise_subjects(cell: rc.Cell, block: rc.Block) -> Tensor:
     "B.beyond-shared-answers",
     "Relations that share their answers",
     "own answers: shared ones",
-    regime="random answers out of the same four for both relations; 600 steps at rate 0.5",
+    regime="random answers out of the same four for both relations; 600 steps at rate 0.5 on all "
+    "pairs; attention starts at 1e-5, values at 0; losses below 0.1 nats count as 0.1, which "
+    "raised the mean share by 0.009 in a replication",
 )
 def shared_answers(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The facts are still learned when all relations choose among the same answers."""

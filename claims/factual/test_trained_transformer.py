@@ -37,7 +37,8 @@ def no_gain(weights: str) -> rc.OneSided:
         544 weights, and gains some 4000 weights, all in the attention or all in the MLP. Trained as
         published, the small model recalled at least 93% of 64 facts in four of six pilots, which
         leaves nothing to gain. The full tier has 144: in four pilots it recalled 25% to 42% of
-        these, and either larger one at least 99%""",
+        these, and either larger one at least 99%. Model and rates are those of
+        B.trained-reference-line""",
     cells={
         "smoke": EITHER,
         "standard": EITHER,

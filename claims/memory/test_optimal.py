@@ -224,9 +224,9 @@ trained_capacity = by_training(
     number that any linear memory can store.""",
     source=rc.Source("B", "B1", "B8"),
     latex=r"0.88 < N_{99\%}/n^* < 1.05",
-    regime="The published configuration: full-batch Adam at rate 1000, 4096 steps from small "
-    "random weights, the best of the looks after steps 1, 33, 65, ..., stopped at 99% "
-    "accuracy.",
+    regime="The published configuration: full-batch Adam at rate 1000, 4096 steps from "
+    "random weights of variance 1/d, the best of the looks after steps 1, 33, 65, ..., stopped at "
+    "99% accuracy, which means all pairs if there are fewer than 100.",
     cells=tiers(
         partial(rungs, TRAINED), smoke=(11,), standard=(11, 16, 22), full=(11, 16, 22, 32, 45)
     ),

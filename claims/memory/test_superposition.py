@@ -223,8 +223,9 @@ selector_one_set = selector(
     """After training on one set of facts, an MLP of as many neurons answers new facts about new
     subjects as often as the constructed one, or nearly so: it has learned to select by the
     relation, and no fact.""",
-    regime="64 attributes; the constructed MLP answers 77% and 97% of the facts; 64 steps of Adam, "
-    "after which all facts trained on come out right",
+    regime="64 attributes; the constructed MLP answers 77% and 97% of the facts; 64 steps of "
+    "full-batch Adam at rate 0.03, after which all facts trained on come out right; 2 R d ReLU "
+    "neurons with biases read a subject's embedding and a one-hot relation",
     cells={
         "standard": rc.grid(
             ({"relations": r, "dim": d} for r, d in ((3, 24), (4, 64))), attributes=64, sets=1
@@ -238,7 +239,8 @@ selector_many_sets = selector(
     "an MLP that knows no fact: one trained on 32 sets of facts",
     """After training on 32 sets of facts with the same attributes' vectors and relations' patterns,
     an MLP of as many neurons answers new facts as often as the constructed one, or nearly so.""",
-    regime="64 attributes; the constructed MLP answers 77% of the facts; 64 steps of Adam, after "
-    "which 95% of the facts trained on come out right",
+    regime="64 attributes; the constructed MLP answers 77% of the facts; 64 steps of full-batch "
+    "Adam at rate 0.03, after which 95% of the facts trained on come out right (at rate 0.01, 83% "
+    "and 75% of new facts in a replication)",
     cells={"standard": rc.grid(attributes=64, relations=3, dim=24, sets=32)},
 )
