@@ -352,10 +352,7 @@ given_basis = partial(
     cells={"standard": table("items groups power", (32, 1, 0.0), (64, 8, 1.5), time=4.0)},
     rule=rc.OneSided(upper=0.5, method=rc.Betting(0, 1)),
     replicates=(32, 128),
-    controls=(
-        rc.reads("same", "both bases leave as much", "same"),
-        rc.reads("muon", "so does Muon, at the same step", "muon"),
-    ),
+    controls=(rc.reads("muon", "so does Muon, at the same step", "muon"),),
 )
 
 
@@ -371,7 +368,7 @@ def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]
     pairs = zip(drawn[0], drawn[-1], strict=True)
     given = torch.stack([left(memory.in_bases(flows.sign, *pair)) for pair in pairs])
     own, muon = ((left(flows.RULES[r]) / given).clamp_max(1) for r in ("sign", "spectral"))
-    return {"value": own, "same": torch.ones_like(given), "muon": muon}
+    return {"value": own, "muon": muon}
 
 
 @given_basis(

@@ -206,7 +206,7 @@ def regularised(matrix: torch.Tensor, ridge: float) -> torch.Tensor:
     [[0.0, 0.6000000238418579], [-0.6000000238418579, 0.0]]
     """
     double = matrix.double()  # a square in float32 would lose singular values as small as the ridge
-    if matrix.device.type != "cpu":  # which would wait for a decomposition
+    if matrix.device.type != "cpu":  # a GPU would have to wait for a decomposition
         below = ridge * torch.eye(matrix.shape[-1], dtype=double.dtype, device=double.device)
         stacked = torch.cat([double, below.expand(*double.shape[:-2], -1, -1)], -2)
         return polar(stacked, _RANK)[..., : matrix.shape[-2], :].to(matrix.dtype)

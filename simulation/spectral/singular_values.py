@@ -25,7 +25,7 @@ def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
     """Polar factor U V^T of the singular value decomposition U S V^T, for each matrix of a batch.
 
     Singular values below ``least`` times the largest count as zero and are left out. On a GPU this
-    limit is exact to a factor of 1.5.
+    limit is exact to a factor of 2.
 
     >>> polar(torch.tensor([[0.0, 3.0], [-2.0, 0.0]])).tolist()
     [[0.0, 1.0], [-1.0, 0.0]]

@@ -54,6 +54,16 @@ def test_polar_factor_leaves_out_what_is_zero(dtype: torch.dtype, polar: Polar) 
     assert torch.equal(polar(torch.zeros(1, 3, 2)), torch.zeros(1, 3, 2))
 
 
+@pytest.mark.parametrize("least", [1e-6, 1e-10])
+@pytest.mark.parametrize("largest", [1, 32])
+def test_products_leave_out_what_is_below_the_limit(least: float, largest: int) -> None:
+    for share, kept in ((least / 2, 0.0), (2 * least, 1.0)):
+        values = torch.ones(64, dtype=torch.float64)
+        values[largest:] = share
+        found = polar_by_products(values.diag(), least).diagonal()[largest:]
+        torch.testing.assert_close(found, torch.full_like(found, kept), atol=1e-3, rtol=0)
+
+
 def test_a_gpu_waits_for_no_singular_value() -> None:
     matrix = random_matrix(3, 6, 5)
     with pretended_gpu() as count:
