@@ -12,11 +12,11 @@ BETAS, EPSILON = (0.9, 0.999), 1e-8
 
 
 class Adam:
-    """Running means and squares of the gradients of a batch of models.
+    """Running means of the gradients and of their squares, for a batch of models.
 
     Args:
         weights: trained tensors; the first axis of each runs over the models.
-        rates: a learning rate for each model; neighbours of equal rate share a pass.
+        rates: a learning rate for each model; successive models of equal rate move in one call.
     """
 
     def __init__(self, weights: Sequence[torch.Tensor], rates: Sequence[float]) -> None:
@@ -30,8 +30,8 @@ class Adam:
     def step(self, weights: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor]) -> None:
         """Move the weights, in place.
 
-        Raises ValueError for weights or gradients that are not contiguous: torch would confuse
-        entries.
+        Raises ValueError for weights or gradients that are not contiguous, because torch would mix
+        up their entries.
         """
         if not all(tensor.is_contiguous() for tensor in (*weights, *gradients)):
             raise ValueError("weights or gradients are not contiguous: copy them")
@@ -54,14 +54,14 @@ class Adam:
             )
 
     def keep(self, kept: torch.Tensor) -> None:
-        """Keep only the models at these indices."""
+        """Keep the state of the models at the indices ``kept``, and drop the rest."""
         self._rates = [self._rates[i] for i in kept.tolist()]
         state = self._means, self._squares
         self._means, self._squares = ([t[kept] for t in each] for each in state)
         self._group(self._groups[0][2][0])
 
     def _group(self, taken: torch.Tensor) -> None:
-        """Group neighbouring models of equal rate; each group has its number of steps."""
+        """Group successive models of equal rate; every group has taken ``taken`` steps."""
         self._groups, first = [], 0
         for rate, same in groupby(self._rates):
             part = slice(first, first := first + len(list(same)))
@@ -70,7 +70,10 @@ class Adam:
 
 @contextmanager
 def no_denormals() -> Iterator[None]:
-    """Round denormal numbers to zero on this thread: they make a CPU many times slower."""
+    """Round denormal numbers to zero within the context, as they make a CPU many times slower.
+
+    Only this thread rounds.
+    """
     torch.set_flush_denormal(True)
     try:
         yield

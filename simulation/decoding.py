@@ -1,6 +1,6 @@
 """Argmax decoding: the label whose output embedding overlaps most with an answer.
 
-Scores are computed a tile of queries and labels at a time, and only the best so far is kept.
+Scores are computed for a tile of answers and labels at a time, and only the best so far is kept.
 """
 
 import math
@@ -11,17 +11,17 @@ from simulation.tiles import TILE_ELEMENTS
 
 
 def predict(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Label argmax_k u_k . (memory value) of each value: (R, n) int64.
+    """Find the label argmax_k u_k . (memory value) of each value: (R, n) int64.
 
-    ``u``: (R, V, d).  ``memory``: (R, d, k).  ``values``: (R, n, k).
+    ``u``: (R, V, d) output embeddings.  ``memory``: (R, d, m).  ``values``: (R, n, m).
     """
     return nearest(u, values @ memory.mT)
 
 
 def nearest(u: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
-    """Label argmax_k u_k . answer of each answer, the first of tied labels: (R, n) int64.
+    """Find the label argmax_k u_k . answer of each answer: (R, n) int64, the first of tied labels.
 
-    ``u``: (R, V, d).  ``answers``: (R, n, d).
+    ``u``: (R, V, d) output embeddings.  ``answers``: (R, n, d).
     """
     labels = torch.empty(answers.shape[:2], dtype=torch.int64, device=answers.device)
     budget = TILE_ELEMENTS[u.device.type]
@@ -44,9 +44,9 @@ def nearest(u: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
 
 
 def mostly(shares: torch.Tensor) -> torch.Tensor:
-    """Return 1 where more than half are right, 0 where fewer, 1/2 at a tie, shaped as ``shares``.
+    """Return 1 where a share is above 1/2, 0 where it is below, and 1/2 where it is equal.
 
-    The mean of this number crosses 1/2 where the median share does. Few batches suffice, because
+    The mean of these numbers crosses 1/2 where the median share does. Few batches suffice, because
     shares differ little between batches.
 
     ``shares``: shares of right answers, in [0, 1].

@@ -1,7 +1,7 @@
 """Random embeddings, a table for each replicate.
 
-Laws: ``"sphere"``, uniform unit vectors; ``"gaussian"``, N(0, I/d) vectors; ``"orthonormal"``,
-orthonormal vectors.
+Laws: ``"sphere"``, uniform unit vectors; ``"gaussian"``, N(0, I/d) vectors in d dimensions;
+``"orthonormal"``, orthonormal vectors.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def unit_vectors(streams: Streams, count: int, dim: int) -> torch.Tensor:
 
 
 def gaussian(streams: Streams, count: int, dim: int) -> torch.Tensor:
-    """Draw ``count`` independent N(0, I/d) vectors: (R, count, dim)."""
+    """Draw ``count`` independent N(0, I/dim) vectors: (R, count, dim)."""
     vectors = streams.normal(count, dim)
     streams.then(lambda: vectors.div_(dim**0.5))
     return vectors
@@ -34,10 +34,12 @@ def gaussian(streams: Streams, count: int, dim: int) -> torch.Tensor:
 def embed(
     streams: Streams, count: int, dim: int, embeddings: str = "sphere", *, first: int = 0
 ) -> torch.Tensor:
-    """Draw embeddings of this law: (R, count, dim).
+    """Draw vectors of the law named ``embeddings``: (R, count, dim).
 
-    ``first``: index of the first vector, for orthonormal embeddings only: these are basis vectors,
-    without randomness.
+    ``first``: index of the first basis vector, used only by the orthonormal law, which is not
+    random.
+
+    Raises KeyError for an unknown law.
     """
     return LAWS[embeddings](streams, count, dim, first)
 

@@ -1,9 +1,9 @@
 """Random numbers of all replicates at once, on the device, with a generator for each replicate.
 
-A generator gives 64-bit words on the host; numpy promises never to change them, but makes no such
-promise for distributions. The words are moved to the device, where exact steps of integers and
-fractions turn them into numbers. Normal numbers come from the Box-Muller transform in float32, so
-both dtypes have the same draws. Permutations and multinomial counts are drawn by numpy on the host.
+A generator gives 64-bit words on the host. numpy promises never to change these words, but makes no
+such promise for its distributions. So the words are moved to the device and turned into numbers
+there. Normal numbers come from the Box-Muller transform in float32, so draws in float64 are the
+same as in float32. Permutations and multinomial counts are drawn by numpy on the host.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ class Streams(Sequence[np.random.Generator]):
     """Generators of R replicates, for draws from all of them at once.
 
     Every draw is a tensor (R, ...) on the device. A replicate's numbers depend only on its own
-    generator: not on the other replicates or the dtype nor, up to rounding, on the device.
+    generator: not on other replicates, not on the dtype, and only by rounding on the device.
+
+    Draws by MT19937 raise ValueError, because its words have 32 bits, except in `counts` and
+    `permutation`.
     """
 
     def __init__(
@@ -69,12 +72,12 @@ class Streams(Sequence[np.random.Generator]):
         return Streams([self._rngs[i] for i in which], self.device, self.dtype)
 
     def fork(self) -> Streams:
-        """Copy the streams: both will give the same numbers."""
+        """Copy the streams: the copy will give the same numbers as the original."""
         return Streams([copy.deepcopy(rng) for rng in self._rngs], self.device, self.dtype)
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Move all draws within the context to a GPU at once; values are there at the end.
+        """Move all draws of the context to a GPU together; the GPU has their values at the end.
 
         A CPU has each value when it is drawn.
         """
@@ -87,7 +90,7 @@ class Streams(Sequence[np.random.Generator]):
                 self._move()
 
     def then(self, step: Callable[[], object]) -> None:
-        """Do a step in place on drawn numbers, as soon as their values are there."""
+        """Run ``step``, which changes drawn numbers in place, as soon as the device has them."""
         if self._waiting:
             self._waiting.append((np.empty(0, np.int64), lambda _: step()))
         else:
@@ -106,7 +109,7 @@ class Streams(Sequence[np.random.Generator]):
         return there
 
     def normal(self, *shape: int) -> torch.Tensor:
-        """Standard normal variables, none beyond 6.7.
+        """Draw standard normal variables, none beyond 6.7 in absolute value: (R, *shape).
 
         A word makes two variables: one half gives their radius, the other half their angle.
         """
@@ -122,13 +125,13 @@ class Streams(Sequence[np.random.Generator]):
         return self._made(shape, 2, self.dtype, turned)
 
     def uniform(self, *shape: int) -> torch.Tensor:
-        """Multiples of 2^-24, uniform from 0 (included) to 1 (excluded)."""
+        """Draw multiples of 2^-24, uniform from 0 (included) to 1 (excluded): (R, *shape)."""
         return self._made(
             shape, 2, self.dtype, lambda words: ((_halves(words) >> 8) & 0xFFFFFF) * 2.0**-24
         )
 
     def integers(self, high: int, *shape: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
-        """Integers from 0 to ``high - 1``, uniform up to a bias of high / 2^32.
+        """Draw integers from 0 to ``high - 1``, uniform up to a bias of high / 2^32: (R, *shape).
 
         Raises ValueError for ``high`` below 1 or above 2^31.
         """
@@ -137,13 +140,13 @@ class Streams(Sequence[np.random.Generator]):
         share = high / 2**32
 
         def scaled(words: torch.Tensor) -> torch.Tensor:
-            # In float64, where products are vectorised; an int32 takes what is below high.
+            # In float64, whose products are vectorised; every result fits an int32.
             return _halves(words).double().add_(2.0**31).mul_(share).to(torch.int32)
 
         return self._made(shape, 2, dtype, scaled)
 
     def signs(self, *shape: int) -> torch.Tensor:
-        """Random signs -1 or 1, equally likely."""
+        """Draw signs -1 or 1, equally likely: (R, *shape)."""
         bits = torch.arange(8, dtype=torch.uint8, device=self.device)
 
         def made(words: torch.Tensor) -> torch.Tensor:
@@ -153,7 +156,7 @@ class Streams(Sequence[np.random.Generator]):
         return self._made(shape, 64, self.dtype, made)
 
     def category(self, law: Law, *shape: int) -> torch.Tensor:
-        """Random categories of these probabilities, int64."""
+        """Draw categories with the probabilities ``law``: (R, *shape) int64."""
         total = np.cumsum(law)
         ends = self.moved(total[:-1] / total[-1])
 
@@ -164,12 +167,12 @@ class Streams(Sequence[np.random.Generator]):
         return self._made(shape, 1, torch.int64, found)
 
     def counts(self, draws: int, law: Law, *shape: int) -> torch.Tensor:
-        """Count how often some draws show each category, (R, *shape, categories)."""
+        """Count how often each category occurs in ``draws`` draws: (R, *shape, categories)."""
         size = (*shape, len(law))
         return self._filled(size, self.dtype, lambda rng: rng.multinomial(draws, law, shape))
 
     def permutation(self, count: int, *shape: int) -> torch.Tensor:
-        """Random permutations of 0 to ``count - 1``: (R, *shape, count) int64."""
+        """Draw permutations of 0 to ``count - 1``: (R, *shape, count) int64."""
         rows = np.broadcast_to(np.arange(count), (*shape, count))
         return self._filled(
             (*shape, count),
@@ -210,9 +213,7 @@ class Streams(Sequence[np.random.Generator]):
         return out[:, :count].reshape(len(self), *shape)
 
     def _add(self, words: Words, use: Callable[[torch.Tensor], object]) -> None:
-        """Move words to the device and turn them into numbers: at once, or with others that fit a
-        tile.
-        """
+        """Move words to the device and use them: now or, within `together`, with other words."""
         if not self._together:
             use(torch.from_numpy(words).to(self.device))
             return
@@ -238,5 +239,5 @@ def _fill(
 
 
 def _halves(words: torch.Tensor) -> torch.Tensor:
-    """Signed 32-bit halves of words, lower halves first."""
+    """Split words into signed 32-bit halves, lower halves first."""
     return words.view(torch.int32)

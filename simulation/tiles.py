@@ -14,12 +14,12 @@ LOOK_EVERY = {"cpu": 1, "cuda": 32}
 
 
 def groups(replicates: int, size: int, like: torch.Tensor | Streams) -> Iterator[slice]:
-    """Slices of replicates that fit a tile together.
+    """Split the replicates into slices, each of which fits a tile.
 
     Args:
         replicates: number of replicates.
-        size: number of values that a replicate needs.
-        like: a tensor on the device of these values.
+        size: number of values that one replicate needs.
+        like: tensor or streams on the device of these values.
     """
     count = max(1, TILE_ELEMENTS[like.device.type] // size)
     return (slice(r, r + count) for r in range(0, replicates, count))

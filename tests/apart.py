@@ -56,7 +56,7 @@ def run(folder: Path, *command: str, environment: Mapping[str, str] | None = Non
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder, under the name of nobody.
+    """Run git in a folder as the author "nobody"; return its output.
 
     Raises:
         subprocess.CalledProcessError: git failed.

@@ -5,9 +5,14 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import Phase, settings
 
 import claims.papers  # noqa: F401  (adds the papers that claims made by tests cite)
 from recall_claims import Claim
+
+# Explaining a counterexample takes a hundred times as long as finding it.
+settings.register_profile("brief", phases=[phase for phase in Phase if phase is not Phase.explain])
+settings.load_profile("brief")
 
 
 @pytest.hookimpl(tryfirst=True)

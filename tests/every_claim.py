@@ -62,7 +62,7 @@ def lowest(claim: Claim) -> Sequence[Cell]:
 
 
 def simulated(claim: Claim, cell: Cell, places: Sequence[int], device: str = "cpu") -> Figures:
-    """Simulate some of three replicates of a cell together, with draws of no evidence."""
+    """Simulate some of three replicates of a cell together, with draws that no evidence has."""
     key = BlockKey(claim.id, "", cell.id, 1000, 0, 3, claim.dtype, device, "", "")
     found = again(claim, Task(claim.module, cell, device, key), places)
     assert found is not None, f"{claim.id}: no memory for {len(places)} replicates on {device}"

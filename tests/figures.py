@@ -129,11 +129,11 @@ FIELDS: dict[str, Callable[[Named], Any]] = {
     "most": lambda n: max(c.estimate for c in n.components),
     "lowest": lambda n: min(n.ends("low")),
     "highest": lambda n: max(n.ends("high")),
-    # What is certain, rounded so that it stays so.
+    # Certain bounds, rounded outwards so that they stay certain.
     "at-least": lambda n: min(n.ends("low")),
     "at-most": lambda n: max(n.ends("high")),
     "within": lambda n: n.farthest(*n.ends("low"), *n.ends("high")),
-    # What was declared.
+    # Declared numbers.
     "from": lambda n: n.one.region.low,
     "to": lambda n: n.one.region.high,
     "tolerance": lambda n: n.farthest(*filter(None, (n.one.region.low, n.one.region.high))),
@@ -192,7 +192,7 @@ def of_suite(field: str, record: Record) -> Any:
     name = field.removeprefix("count-").replace("-", " ")
     state = next((one for one in summary.ORDER if one.replace(",", "") == name), None)
     if state is not None:
-        both = state == "NOT RUN"  # what happens to exploratory claims too
+        both = state == "NOT RUN"  # a state of exploratory claims, too
         claims = [one for one in record.claims if not (both and one.exploratory)]
         return summary.count(claims).get(state, 0) if field.startswith("count-") else state
     if field in (*opening.TESTED, "pilot"):
@@ -229,7 +229,7 @@ def written(field: str, who: str, record: Record, as_in: str, times: bool) -> st
         settings = (at.params[name] for at in named.cells if name in at.params)
         value = FIELDS[name](named) if name in FIELDS else float(only(settings))
     if isinstance(value, str) or as_in[-1].isalpha():
-        # Where a word is another, the prose is too.
+        # If a verdict has changed, somebody has to rewrite the sentence.
         if not str(value).casefold().startswith(as_in.casefold()):
             raise ValueError(f"the record has {value}")
         return as_in

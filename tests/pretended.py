@@ -6,7 +6,7 @@ dispatcher is checked, counted and computed on the CPU. This includes operations
 operations and automatic differentiation.
 
 Some Python code would start CUDA before it reaches the dispatcher: factories and moves that name
-"cuda", and reads such as `tolist`. It is caught one level higher.
+"cuda", and reads such as `tolist`. These calls are caught one level higher.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -19,43 +19,43 @@ VARIANCES = rc.Plot("parity", log="xy", y_label="variance of token scores")
 
 
 class RecallProblem(Problem):
-    """A setting of recall, without a length: recall does not depend on the length of sequences.
+    """A setting of recall, which does not depend on the length of sequences.
 
-    A predicted threshold in the dimension does not depend on the setting's dimension.
+    A predicted threshold in the dimension does not depend on the setting's dimension either.
     """
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Take the setting from a cell, with any length, and any dimension if the cell has none."""
+        """Take the setting from a cell; a length or dimension that it lacks is set arbitrarily."""
         return super().of({"length": 2, "dim": 64} | dict(parameters))
 
 
 def corners(**box: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Make half of the corners of a box, so that every exponent uses all cells."""
+    """Make every second corner of a box, such that each exponent is estimated from all of them."""
     return tuple(cell for i, cell in enumerate(rc.grid(**box)) if i.bit_count() % 2 == 0)
 
 
 def sampled(cell: rc.Cell) -> float:
-    """Return the cost of a replicate that draws sequences and embeddings."""
+    """Return the cost of a replicate that draws sequences and embeddings, in numbers handled."""
     tokens = cell.get("samples", 1) * cell.get("length", 1)
     return float(5 * (tokens + cell["vocab_size"] * cell.get("dim", 1)))
 
 
 def in_score_units(law: Callable[[Problem], float]) -> Callable[[rc.Cell], float]:
-    """Convert a law in units of s0^2 to a prediction of the variance of scores."""
+    """Convert a law in units of s0^2, with s0 = (1 - 1/L)/(L^2 V), to a variance of scores."""
     predict, unit = rc.on(Problem, law), rc.on(Problem, signal.signal_unit)
     return lambda cell: float(unit(cell) ** 2 * predict(cell))
 
 
 def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Localisation probability of each replicate, exact over fresh sequences."""
+    """Compute the localisation probability of each replicate, exactly over fresh sequences."""
     batch = block.draw(sampling.draw, cell)
     return localisation.probability(three_steps.token_scores(batch), length=batch.length)
 
 
 def localised_either_way(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Localisation probability, averaged over a trigger (in keys only) and its opposite.
+    """Average the localisation probability over a trigger (in keys only) and its opposite.
 
-    The mean equals the mean of `localised`, and the variance is smaller.
+    The mean over replicates equals the mean of `localised`, and the variance is smaller.
     """
     return localisation.mirrored(block.draw(sampling.draw, cell))

@@ -1,4 +1,4 @@
-"""Assumptions of the theorem, relaxed one at a time. Exploratory: no claim here fails a run."""
+"""Exploratory claims that each relax one assumption of the theorem; none fails a run."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -46,11 +46,11 @@ def beyond(
 ) -> rc.Claim:
     """Declare a claim that the theorem's localisation probability holds without an assumption.
 
-    ``trained`` takes a keyword ``sharpness`` if the cells have this parameter. ``own``: arguments
-    of this claim alone.
+    ``trained``: function that trains and tests; it takes a keyword ``sharpness`` if the cells have
+    this parameter.  ``own``: arguments of this claim alone.
     """
 
-    @wraps(trained, assigned=())  # what a check of the claims looks into
+    @wraps(trained, assigned=())  # so that checks of the claim see the code of `trained`
     def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
         more = {name: cell[name] for name in ("sharpness",) if name in cell}
         return trained(block.draw(sampling.draw, cell.without(*more)), block.rngs, **more)
@@ -67,7 +67,10 @@ def sharpened(multiple: float) -> dict[str, tuple[rc.Cell, ...]]:
 
 
 def descended(batch: sampling.Batch, rngs: Sequence[np.random.Generator]) -> Tensor:
-    """Localisation after 150 steps of gradient descent; at a rate of 100 some losses rise."""
+    """Measure localisation after 150 steps of gradient descent, at a rate at which losses fall.
+
+    At a rate of 100 some losses rise.
+    """
     return relaxed.trained(batch, rngs, optimiser="SGD", steps=150, rate=30.0)
 
 
@@ -129,8 +132,8 @@ gradient_descent = beyond(
     plot=LOCALISATION,
 )
 def gradient_descent_length(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The critical number of samples of 150 steps of gradient descent grows with L by the same
-    exponent as with the three steps."""
+    """With 150 steps of gradient descent, the critical number of samples grows with L with the same
+    exponent as with three steps."""
     return descended(block.draw(sampling.draw, cell), block.rngs)
 
 

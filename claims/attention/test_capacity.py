@@ -1,5 +1,6 @@
-"""Capacity: the closed form that combines localisation, recall and coverage, and its inverses.
+"""Capacity: a closed form for the samples needed, which combines localisation, recall and coverage.
 
+Its inverses give the largest vocabulary and length, and the least dimension, for given samples.
 Test sizes, replicates and looks were chosen after pilot runs under other seeds.
 """
 

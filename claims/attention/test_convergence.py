@@ -1,7 +1,7 @@
-"""Finite eta and gamma, compared with the early-phase limit that all other claims use.
+"""Finite eta and gamma, compared with the limit eta -> 0, gamma -> infinity of all other claims.
 
-All settings have V L = 256, the eta at which logits after the first step are of order one, and
-1/s_0 = 2341, the gamma eta at which attention scores are of order one.
+The unit of eta is V L = 256, at which logits after the first step are of order one. The unit of
+gamma eta is 1/s_0 = 2341, with s_0 the trigger's score; attention scores are then of order one.
 """
 
 from torch import Tensor
@@ -28,7 +28,7 @@ REVERSED = rc.Ordering(smaller="value", larger="further", method=SHARES)
 
 
 def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
-    """Early-phase limit on a fresh batch of the cell."""
+    """Draw a batch and find the limit of the three steps, with ``sequences`` fresh sequences."""
     batch = block.draw(sampling.draw, cell.without("eta", "gamma"))
     return Limit(batch, block.rngs, sequences=sequences)
 
@@ -87,8 +87,8 @@ def early_phase_limit(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     ),
 )
 def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """With eta ten times smaller and gamma eta ten times larger, fewer fresh sequences get
-    another label than in the limit."""
+    """With eta ten times smaller and gamma eta ten times larger, fewer fresh sequences get a label
+    that differs from their label in the limit."""
     eta, gamma = cell.number("eta"), cell.number("gamma")
     early = limit(cell, block, sequences=200)
     here = early.disagreement(eta=eta, gamma=gamma)

@@ -1,6 +1,6 @@
 """Critical number of samples for localisation, and its dependence on V, L and d.
 
-The looks of the closed forms were chosen after pilot runs under other seeds.
+The looks of the claims on closed forms were chosen after pilot runs under other seeds.
 """
 
 import math
@@ -25,12 +25,12 @@ SUM = rc.Control("sum", "V, L and d add up instead of multiplying", RIVAL)
 
 
 def closed_form(point: rc.Cell) -> float:
-    """Closed form of the critical number of samples at these sizes."""
+    """Compute the critical number of samples by the closed form."""
     return float(CLOSED_FORM(point.replace(samples=1)))
 
 
 def regime_law(name: str, cell: rc.Cell) -> float:
-    """Power law of one regime, with kappa."""
+    """Compute the power law of the regime ``name`` times kappa: a number of samples."""
     sizes = cell.without("samples")
     return critical.kappa(**sizes) * critical.power_law(name, **sizes)
 
@@ -47,7 +47,7 @@ def one_regime(name: str, points: Sequence[rc.Cell], description: str) -> rc.Con
 
 
 def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
-    """Make a control: the closed form with a wrong exponent, right in the middle of the points."""
+    """Make a control: the closed form with a wrong exponent, but right at the points' centre."""
     middle = math.prod(point.number(size) for point in points) ** (1 / len(points))
     told = f"{size.replace('_', '-')}{power:+g}"
     return rc.Control(
@@ -77,7 +77,7 @@ MIXED = table(SIZES, (512, 32, 24))
 
 
 def _about(cell: rc.Cell) -> float:
-    """Critical number of samples up to a factor of about 2, without the theory."""
+    """Estimate the critical number of samples to a factor of about 2, without the theory."""
     V, L, d = cell["vocab_size"], cell["length"], cell["dim"]
     return float(3 * V * L / d**1.5 * math.sqrt(1 + L / d + L**2 / V))
 

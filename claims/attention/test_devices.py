@@ -1,4 +1,4 @@
-"""Equal evidence from every device: a claim about this code."""
+"""Equal results from every device: a claim about this code."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,11 +25,11 @@ def drawn(cell: rc.Cell, block: rc.Block, device: str, dtype: torch.dtype) -> Ba
 
 
 def figures(batch: Batch) -> list[Tensor]:
-    """Statistics of the replicates, (R, k) each."""
+    """Compute statistics of the replicates, (R, k) each."""
     scores = three_steps.token_scores(batch)
     found = [three_steps.value_memory(batch), scores.theta, scores.trigger]
     if batch.z.dtype is torch.float64:
-        # What is decided by comparing scores may differ by a whole token in single precision.
+        # Comparisons of scores decide these figures: in single precision a whole token may differ.
         memory = three_steps.trained_memory(batch, three_steps.attend(batch, scores))
         shares = end_to_end.run(batch)
         found += [memory, shares.accuracy, shares.localisation, shares.recall]
@@ -39,7 +39,7 @@ def figures(batch: Batch) -> list[Tensor]:
 
 
 def distance(ones: list[Tensor], others: list[Tensor]) -> Tensor:
-    """Largest relative distance, in units of the rounding error of one operation: (R,)."""
+    """Find the largest relative distance, in units of the rounding of one operation: (R,)."""
     each = [(a - b).norm(dim=1) / b.norm(dim=1) for a, b in zip(ones, others, strict=True)]
     return torch.stack(each).amax(0) / torch.finfo(ones[0].dtype).eps
 
@@ -77,8 +77,8 @@ def ten_bits(batch: Batch) -> Batch:
     needs="cuda",
 )
 def same_on_every_device(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """The statistics of the three gradient steps do not depend on the device that computes them, up
-    to rounding. The draws are the same, and products of float32 are kept in float32."""
+    """Up to rounding, the statistics of the three gradient steps do not depend on the device that
+    computes them. The draws are the same, and products of float32 are kept in float32."""
     errors = []
     for dtype in (torch.float64, torch.float32):
         here, there = (drawn(cell, block, device, dtype) for device in (block.device, "cpu"))

@@ -53,9 +53,9 @@ NO_CENTRING = rc.reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
     ),
 )
 def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """By automatic differentiation, the gradient of the cross-entropy in the value matrix at zero
-    is minus a mean over samples. Each sample gives the output embedding of its label, centred over
-    the vocabulary, times the mean value of its sequence."""
+    """By automatic differentiation, the gradient of the cross-entropy with respect to the value
+    matrix at zero is minus a mean over samples. Each sample gives the output embedding of its
+    label, centred over the vocabulary, times the mean value of its sequence."""
 
     def formulas(p: gradient_structure.Parts) -> dict[str, Tensor]:
         others = (p.values.sum(1) - p.informative) / (p.values.shape[1] - 1)
@@ -87,8 +87,9 @@ def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 )
 def attention_step(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """By automatic differentiation to first order in eta, the attention matrix after its first step
-    is w times the query. The vector w sums over all pairs of samples: the overlap of their centred
-    labels, times one sequence's key-value covariance, times the other's mean value."""
+    is w times the query. The vector w is a sum over all pairs of samples. Each pair gives the
+    overlap of its centred labels, times the covariance of keys and values in one sequence, times
+    the mean value of the other."""
 
     def formulas(p: gradient_structure.Parts) -> dict[str, Tensor]:
         gram, deviations = p.targets @ p.targets.T, p.values - p.means[:, None]

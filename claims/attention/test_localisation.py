@@ -32,12 +32,12 @@ IN_VALUES = (
 
 
 def as_one_over_dim(cell: rc.Cell) -> int:
-    """Number of samples that turns the prediction of N_c ~ 1/d into one of N_c ~ d^(-3/2)."""
+    """Scale the samples so that the formula, N_c ~ d^(-3/2), predicts what N_c ~ 1/d would."""
     return round(cell.number("samples") * math.sqrt(64 / cell.number("dim")))
 
 
 def one_distractor(problem: Problem) -> float:
-    """Probability that the informative token beats one distractor, instead of the best of all."""
+    """Compute the probability that the informative token beats one distractor, not the best one."""
     ratios, weights = localisation.replicate_snr(problem)
     dim = localisation.marginal_dim(problem)
     beaten = localisation.given_snr(ratios, length=2, vocab_size=problem.vocab_size, dim=dim)

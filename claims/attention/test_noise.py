@@ -1,7 +1,7 @@
 """Noise terms of the token scores: constants, exponents, their sum, and the largest term.
 
-Most terms are never the largest, so `simulation.attention.noise_decomposition` isolates each
-exactly.
+Most terms are never the largest. So `simulation.attention.noise_decomposition` splits the scores
+exactly into one piece for each term.
 """
 
 from functools import partial
@@ -29,7 +29,7 @@ SUM = (
 )
 SIZES = "vocab_size dim length samples"
 
-# With the trigger in the values, the terms that notice it.
+# With the trigger in the values, only the terms that change.
 ISOLATED = rc.grid(
     {"term": term, **sizes, "trigger_in_values": tau}
     for tau, terms in ((False, (*noise.TERMS, "2 Cov(D,H)")), (True, ("T", "E", "H")))
@@ -46,24 +46,24 @@ MIXED = rc.grid(
 
 
 def term(cell: rc.Cell) -> float:
-    """Predicted variance of the cell's term."""
+    """Predict the variance of the cell's term."""
     found = noise.TERMS.get(cell["term"])
     return in_score_units(found.variance if found else noise_terms.count_covariance)(cell)
 
 
 def power_law(cell: rc.Cell) -> float:
-    """Limit law of the cell's term, at finite sizes."""
+    """Apply the limit law of the cell's term to its finite sizes."""
     found = noise.TERMS.get(cell["term"])
     return in_score_units(found.limit)(cell) if found else term(cell)
 
 
 def contexts(problem: Problem) -> float:
-    """Part of the trigger's noise that contexts cause, to leading order at large N."""
+    """Compute the trigger's noise from contexts alone, to leading order at large N, in s0^2."""
     return problem.length * (1 + problem.ratio) ** 2 / (problem.samples * problem.vocab_size)
 
 
 def leading(problem: Problem) -> float:
-    """Two largest terms of the token scores' noise."""
+    """Add the two largest terms of the token scores' noise, in units of s0^2."""
     return noise.TERMS["T"].variance(problem) + noise.TERMS["A"].variance(problem)
 
 
@@ -86,11 +86,11 @@ def leading(problem: Problem) -> float:
 )
 def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The covariance and the mean value of a sample split exactly into expectation, informative
-    token and context. Their products split the token scores into nine pieces, one for each
-    mechanism of noise. What lies along the trigger, what infinitely many samples store, and what
-    samples read of themselves on average are taken apart first. The mean variance of every piece
-    over the tokens is as predicted, and so is the covariance of D and H, which share the label
-    counts."""
+    token and context. Products of these parts split the token scores into nine pieces, one for each
+    mechanism of noise. Three parts are separated first: the part along the trigger, the part that
+    infinitely many samples store, and the average that samples read of themselves. The mean
+    variance of every piece over the tokens is as predicted, and so is the covariance of D and H,
+    which share the label counts."""
     batch, name = block.draw(sampling.draw, cell.without("term")), cell["term"]
     if name not in noise_decomposition.PIECES:
         return 2 * noise_decomposition.covariance(batch, "D", "H")
@@ -117,8 +117,8 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The variance of the token scores over tokens is the sum of nine named noise terms, and of
-    one covariance; of three with the trigger in the values."""
+    """The variance of the token scores over tokens is the sum of nine named noise terms and one
+    covariance, or three covariances with the trigger in the values."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(dim=1)
 
 
@@ -146,8 +146,8 @@ def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def trigger_noise(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The weight of the trigger embedding in the attention direction fluctuates from batch to
-    batch around its value at infinite N with variance v_q s0^2."""
+    """From batch to batch, the weight of the trigger embedding in the attention direction
+    fluctuates around its value at infinite N, with variance v_q s0^2."""
     return noise_decomposition.trigger_coefficient_noise(block.draw(sampling.draw, cell)).square()
 
 
@@ -253,7 +253,7 @@ POINTS = (
 
 
 def exchanged(cell: rc.Cell) -> str:
-    """Map of the largest terms with mean bias and stored context exchanged."""
+    """Name the largest term, with mean bias and stored context exchanged."""
     symbol = noise.dominant(Problem.of(cell))
     return {"A": "B", "B": "A"}.get(symbol, symbol)
 
@@ -280,6 +280,6 @@ def exchanged(cell: rc.Cell) -> str:
     plot=rc.Plot("map", x="length", group=("samples",)),
 )
 def dominant_term(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Of the nine noise terms, each isolated by the exact split of the token scores, the one with
-    the largest mean variance is the one that the formulas name."""
+    """The exact split of the token scores isolates nine noise terms. The formulas name the term
+    with the largest mean variance."""
     return noise_decomposition.variances(block.draw(sampling.draw, cell))

@@ -26,7 +26,7 @@ points = partial(rc.grid, embeddings="orthonormal")
 LOCALISATION = points(vocab_size=128, length=(16, 32), samples=(11, 33), dim=130)
 VARIANCE = points(vocab_size=256, length=32, samples=96, dim=258, trigger_in_values=(False, True))
 SEEN = points(vocab_size=64, samples=(32, 128), dim=(66, 192))
-# 60 and 300 are no powers of two: rounding must not decide where a token is tied with another.
+# 60 and 300 are not powers of two: a test that rounding does not decide ties between tokens.
 COVERED = (
     SEEN
     + points(vocab_size=64, samples=(32, 128, 256), dim=(66, 192), trigger_in_values=True)
@@ -40,7 +40,7 @@ MORE_SAMPLES = rc.at(
 
 
 def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.Cell], float]:
-    """Prediction for random unit embeddings in the same setting."""
+    """Make the prediction for random unit embeddings in the same setting."""
     return lambda cell: predict(cell.replace(embeddings="sphere", **changes))
 
 
@@ -64,8 +64,8 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
     plot=rc.Plot("parity", y_label="variance of token scores"),
 )
 def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With orthonormal embeddings the token scores vary as sums of counts do: the interference
-    terms of random embeddings are absent."""
+    """With orthonormal embeddings the token scores are sums of counts and have their variance: the
+    interference terms of random embeddings are absent."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(1)
 
 
@@ -183,6 +183,6 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
 )
 def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With orthonormal embeddings and attention on the informative token, a token is recalled if
-    training showed it, whatever the dimension. With the trigger in the values, no other token may
-    have been seen more than twice as often."""
+    training showed it, whatever the dimension. With the trigger in the values, recall fails if some
+    other token was seen more than twice as often."""
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))

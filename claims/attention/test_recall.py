@@ -1,5 +1,7 @@
-"""Recall with attention on the informative token: the share of tokens, and the dimensions for half
-and for all.
+"""Recall with attention on the informative token.
+
+The claims are on the share of tokens recalled, and on the dimensions for half of the tokens and for
+all.
 """
 
 import math
@@ -30,7 +32,7 @@ recall_claim = partial(
 
 
 def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Share of tokens that a batch recalls."""
+    """Measure the share of tokens recalled after training on a batch."""
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
@@ -50,7 +52,7 @@ MEDIAN = """We judge test sizes by the share of batches that recall more than ha
 
 
 def rungs(half_width: float) -> tuple[float, ...]:
-    """Return factors of a predicted size: a region's edges, two between, and one beyond each."""
+    """Return factors of a predicted size: a region's edges, two between them, one beyond each."""
     return tuple(1 + side * half_width for side in (-2, -1, -0.4, 0.4, 1, 2))
 
 
@@ -263,7 +265,7 @@ exponent = half(
 
 
 def all_tokens_half_dim(cell: rc.Cell) -> float:
-    """Dimension at which, by the finite-size law, all tokens are recalled with probability 1/2."""
+    """Find the dimension at which the finite-size law recalls all tokens with probability 1/2."""
     problem = RecallProblem.of(cell)
     return crossing.integer_root(
         lambda dim: recall.all_tokens_probability(problem.replace(dim=max(dim, 2))),

@@ -18,7 +18,7 @@ SIZES = table("vocab_size dim length samples", (64, 32, 8, 128), (64, 16, 16, 25
 
 
 def normal(cell: rc.Cell, wider: float = 1.0, shift: float = 0.0) -> Callable[[float], float]:
-    """Distribution function of a normal law."""
+    """Make a normal distribution function, with width and shift in predicted deviations."""
     scale = math.sqrt(VARIANCE(cell))
     return partial(stats.norm.cdf, loc=shift * scale, scale=wider * scale)
 
@@ -44,7 +44,7 @@ def normal(cell: rc.Cell, wider: float = 1.0, shift: float = 0.0) -> Callable[[f
     ),
 )
 def score_law(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A token's score, less the mean of all tokens, is close to normal: sums over samples and
-    positions of overlaps of random embeddings."""
+    """A token's score, less the mean of all tokens, is close to normal, because scores are sums
+    over samples and positions of overlaps of random embeddings."""
     theta = three_steps.token_scores(block.draw(sampling.draw, cell)).theta
     return theta[:, 0] - theta.mean(1)

@@ -55,8 +55,8 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
 )
 def trigger_score(cell: rc.Cell, block: rc.Block) -> Tensor:
     """After the first two gradient steps the trigger's mean score is s0 = (1 - 1/L)/(L^2 V), up to
-    the stated corrections. If the trigger is in the values too, its memorised direction adds a
-    relative excess (V/N)(1 + L/d); if not, there is none."""
+    the formula's corrections. If the trigger is in the values too, its memorised direction adds a
+    relative excess (V/N)(1 + L/d); if not, there is no excess."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).trigger
 
 

@@ -8,11 +8,11 @@ critical_samples = rc.on(MlpProblem, localisation.critical_samples)
 
 
 def through_layer(cell: rc.Cell) -> float:
-    """Return the cost of a replicate that passes sequences through a random layer."""
+    """Return the cost of a replicate with sequences through a random layer, in numbers handled."""
     activations = cell["samples"] * (cell["length"] + cell["width"])
     return float(3.2 * (activations + cell["vocab_size"] * cell["dim"]))
 
 
 def accuracy(problem: MlpProblem) -> float:
-    """Accuracy, as localisation times recall."""
+    """Predict the accuracy as localisation times recall."""
     return localisation.probability(problem) * recall.mlp_recall_accuracy(problem)

@@ -1,4 +1,7 @@
-"""Paper A: residuals against label frequencies, instead of 1/V, remove two biases."""
+"""Paper A: residuals against label frequencies instead of 1/V, which remove two biases.
+
+A residual is a one-hot label less the probabilities that an untrained model predicts.
+"""
 
 from functools import partial
 
@@ -57,9 +60,10 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     ),
 )
 def centring_curves(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Centred residuals use the label frequencies of the batch instead of 1/V, as an output bias at
-    their logarithm does. With a few hundred samples the three steps then reach an accuracy for
-    which they otherwise need thousands. Both curves follow localisation times recall."""
+    """Centred residuals use the label frequencies of the batch instead of 1/V, and so does an
+    output bias equal to their logarithms. With a few hundred samples the three steps then reach an
+    accuracy for which plain residuals need thousands. Both curves follow localisation times
+    recall."""
     batch, layer = block.draw(mlp.draw, cell.without("centred"))
     return end_to_end.run(batch, layer, centred=cell["centred"]).hit
 

@@ -25,7 +25,7 @@ noise_claim = measuring(
 
 
 def score_variance(cell: rc.Cell, *without: str) -> float:
-    """Predicted variance of the token scores, without some terms."""
+    """Predict the variance of the token scores, without some terms."""
     problem = MlpProblem.of(cell)
     dropped = sum(noise.terms(problem)[symbol] for symbol in without)
     return (noise.variance(problem) - dropped) * signal.signal_unit(problem) ** 2
@@ -84,9 +84,9 @@ SIGNAL = rc.grid(
     plot=rc.Plot("parity", y_label="trigger score", log="xy"),
 )
 def mlp_signal(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Attention learns the trigger through a random layer, with strength b_1^2. Here b_1 is the
-    activation's mean slope at inputs as small as a sequence's mean value. Where the trigger is in
-    the values, an excess chi (V/N)(1 + L/d) comes on top."""
+    """Attention learns the trigger through a random layer, with a signal of b_1^2 times the signal
+    without a layer. Here b_1 is the activation's mean slope at inputs as small as a sequence's mean
+    value. If the trigger is in the values, an excess chi (V/N)(1 + L/d) is added to b_1^2."""
     return mlp.token_scores(*block.draw(mlp.draw, cell)).trigger
 
 
@@ -241,8 +241,9 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
     ),
 )
 def mlp_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Attention through a random layer finds the informative token of half of fresh sequences at a
-    number of samples set by the activation's moments at the scale of mean values."""
+    """Attention through a random layer finds the informative token in half of all sequences at some
+    number of samples. The activation's moments, at the scale of mean values, determine this
+    number."""
     scores = mlp.token_scores(*block.draw(mlp.draw, cell))
     return localisation.probability(scores, length=cell["length"])
 
@@ -255,7 +256,10 @@ def design(
     sizes: rc.Cell,
     reached: Literal["localisation", "hit"],
 ) -> rc.Claim:
-    """Declare a claim that He3 reaches more than another activation in three steps."""
+    """Declare a claim that He3 reaches more than the activation ``worse`` in three steps.
+
+    ``reached``: the probability that is compared, a field of `end_to_end.Outcome`.
+    """
 
     def contest(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         outcomes = {

@@ -32,7 +32,7 @@ PLACES = (
     # Long sequences and few samples with the mean bias removed or cancelled.
     ("he3", True, ((128, 16, 64), (192, 24, 96), (192, 32, 120))),
     (MIX, False, ((128, 32, 64), (128, 48, 64))),
-    # An offset: the mean weight row.
+    # An activation with an offset: bias from the layer's mean weight row.
     (MIX, False, ((256, 48, 32), (384, 48, 40), (512, 48, 48), (512, 64, 56))),
 )
 """Points where one condition binds: activation, whether residuals are centred, and (N, d, L)."""
@@ -43,7 +43,7 @@ def at_any_width(cell: rc.Cell) -> MlpProblem:
 
 
 def points() -> tuple[rc.Cell, ...]:
-    """Make cells of a quarter of the width that half accuracy needs, or 2 d if none suffices."""
+    """Make cells with a quarter of the width for half accuracy, or 2 d if no width suffices."""
     found = []
     for activation, centred, sizes in PLACES:
         for samples, dim, length in sizes:
@@ -79,9 +79,10 @@ def points() -> tuple[rc.Cell, ...]:
     plot=rc.Plot("map", x="dim", group=("length",), log="x"),
 )
 def phase_map(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """The width that half accuracy needs is set by one of six conditions: coverage, recall, the
-    recall cap, mean bias, gradient noise or MLP noise. Taking the causes away one after another,
-    on the same data, shows which one costs most accuracy; a cost below zero counts as none."""
+    """One of six conditions sets the width that half accuracy needs: coverage, recall, the recall
+    cap, mean bias, gradient noise or MLP noise. The simulation removes the causes one after
+    another, on the same data, to find the cause that costs most accuracy; a cost below zero counts
+    as zero."""
     batch, narrow = block.draw(mlp.draw, cell.without("centred"))
     sizes = {"width": WIDER * narrow.width, "dim": cell["dim"], "activation": cell["activation"]}
     wide = block.draw(mlp.draw_layer, sizes)
@@ -98,12 +99,12 @@ TRADE = rc.grid(
 
 
 def sized(cell: rc.Cell) -> rc.Cell:
-    """Add to a cell the width that the parameter budget allows at its dimension."""
+    """Add to a cell the width that `BUDGET` parameters allow at its dimension."""
     return rc.Cell(**cell.without("raised"), width=BUDGET // cell["dim"])
 
 
 def raised(cell: rc.Cell) -> rc.Cell:
-    """Multiply the size that ``raised`` names by four, and add the width that the budget allows."""
+    """Multiply the size that the cell names in ``raised`` by four, and add the width as `sized`."""
     return sized(cell.replace(**{cell["raised"]: 4 * cell[cell["raised"]]}))
 
 
@@ -137,10 +138,10 @@ def raised(cell: rc.Cell) -> rc.Cell:
     plot=rc.Plot(x="length", group=("raised",), y_label="gain in share answered right", dear=True),
 )
 def length_tradeoff(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """At a fixed number of value parameters, short sequences allow a small dimension, that is much
-    superposition, at no loss of accuracy: four times the dimension gains nothing. With long ones
-    the small dimension fails to localise, and four times the dimension, or the samples, gains more
-    than a third."""
+    """At a fixed number of value parameters, short sequences allow a small dimension, so much
+    superposition, without a loss of accuracy: four times the dimension gains nothing. With long
+    sequences the small dimension fails to localise. Four times the dimension, or the samples, then
+    gains more than a third of all sequences."""
     before, after = (
         end_to_end.run(*block.draw(mlp.draw, sizes)).hit for sizes in (sized(cell), raised(cell))
     )

@@ -32,18 +32,18 @@ INFINITE_WIDTH = rc.at("infinite-width", "the sampling noise of m neurons is lef
 
 @dataclass(frozen=True, kw_only=True)
 class RecallProblem(MlpProblem):
-    """A problem of any length: recall does not depend on the sequences."""
+    """A problem of arbitrary length, because recall does not depend on the sequences."""
 
     length: int = 16
 
 
 def coverage(problem: MlpProblem) -> float:
-    """Number of samples that leave about one token unseen, V log V."""
+    """Compute the number of samples that leave about one token unseen, V log V."""
     return problem.vocab_size * math.log(problem.vocab_size)
 
 
 def recalled(cell: rc.Cell, block: rc.Block, *, balanced: bool) -> Tensor:
-    """Share of tokens recalled after training at perfect localisation."""
+    """Measure the share of tokens recalled after training at perfect localisation."""
     sizes = {"samples": cell["vocab_size"], **cell.without("width", "activation")}
     facts = block.draw(sampling.draw_facts, sizes, balanced=balanced)
     layer = {name: cell[name] for name in ("width", "dim", "activation")}
@@ -173,9 +173,10 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     plot=rc.Plot(x="vocab_size", group=("activation", "width"), y_label="share of tokens recalled"),
 )
 def mlp_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A random layer of width m recalls half of V tokens. Here V is a harmonic sum of two bounds:
-    one is proportional to m d, the activation's first Hermite order fixes the other. Width
-    gains only a constant factor with ReLU and tanh; with He2 more width always adds capacity."""
+    """A random layer of width m recalls half of V tokens, where V log V is a harmonic sum of two
+    bounds. One bound is proportional to m d, and the activation's first Hermite order determines
+    the other. With ReLU and tanh more width gains only a constant factor; with He2 more width
+    always adds capacity."""
     return recalled(cell, block, balanced=True)
 
 

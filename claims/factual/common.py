@@ -11,5 +11,5 @@ Triple = tuple[int, int, int]
 
 
 def shapes(*triples: Triple, **more: Any) -> tuple[rc.Cell, ...]:
-    """Make a cell for each triple of S, R and D."""
+    """Make a cell for each triple of numbers of subjects S, relations R and answers D."""
     return table(" ".join(NAMES), *triples, **more)

@@ -19,7 +19,7 @@ constants: if they differed, evidence and prediction would part."""
 
 
 def each(cell: rc.Cell, block: rc.Block, run: Callable[[Streams, recall.Facts], Tensor]) -> Tensor:
-    """Call ``run`` on facts, a tile of replicates at a time; join the results, (..., B)."""
+    """Call ``run`` on the facts of a tile of replicates at a time; join the results, (..., B)."""
     shape = {name: cell[name] for name in (*NAMES, "dim", "noise") if name in cell}
     s, r, answers = (cell[name] for name in NAMES)
     widest = max(s + r + cell.get("noise", s + r), r * answers, cell.get("width", 1))
@@ -35,6 +35,6 @@ def recalled(
     attention: constructions.Attention,
     mlp: constructions.Mlp | None = None,
 ) -> Tensor:
-    """Whether the weights recall each fact, (B, S, R), from one prompt."""
+    """Check whether the weights recall each fact from one prompt: (B, S, R)."""
     prompts = recall.prompts(streams, facts, length=LENGTH)
     return constructions.recalled(facts, prompts, attention, mlp)

@@ -1,5 +1,4 @@
-"""Shared parts of the claims about sequential learning: times, losses, and flows from a small
-start.
+"""Shared parts of the claims about sequential learning: times, losses, flows from a small start.
 
 Functions that simulate must not use theory: the library refuses claims that do.
 """
@@ -26,17 +25,17 @@ T = TypeVar("T")
 
 
 def along_flow(cell: rc.Cell) -> float:
-    """Return the cost of a flow; each step passes over the weights of all prompts."""
+    """Return the cost of a flow, in numbers handled, as each step computes all prompts' logits."""
     return float(100 * cell["subjects"] * cell["relations"] ** 2 * cell["answers"])
 
 
 def half_time(cell: rc.Cell) -> float:
-    """Time at which half of the loss of the cell's stage is gone."""
+    """Predict the time at which half of the loss of the cell's stage is gone."""
     return theory.half_time(theory.Sizes.of(cell), cell["stage"], scale=cell.get("scale", SMALL))
 
 
 def stage_times(cell: rc.Cell) -> tuple[float, float]:
-    """Half times of the relations and of the subjects."""
+    """Predict the half times of the relations and of the subjects."""
     relation, subject = (half_time(cell.replace(stage=stage)) for stage in STAGES)
     return relation, subject
 
@@ -47,22 +46,22 @@ def timed(points: Iterable[rc.Cell], past: float = 1.2) -> tuple[rc.Cell, ...]:
 
 
 def time(cell: rc.Cell) -> float:
-    """Time of the flow at the cell's step of SGD; each step advances it by the learning rate."""
+    """Return the cell's time; a step of SGD advances the flow's time by the learning rate."""
     return float(cell["time"] if "time" in cell else RATE * cell["step"])
 
 
 def loss(cell: rc.Cell) -> float:
-    """Loss of the flow at the cell's time."""
+    """Predict the loss of the flow at the cell's time."""
     return theory.loss(theory.Sizes.of(cell), time(cell), scale=cell.get("scale", SMALL))
 
 
 def stage_loss(cell: rc.Cell, stage: theory.Stage, pace: float = 1.0) -> float:
-    """A stage's share of the loss, at a multiple of the cell's time."""
+    """Predict a stage's part of the loss, in nats, at ``pace`` times the cell's time."""
     return theory.stage_loss(theory.Sizes.of(cell), stage, pace * time(cell), scale=SMALL)
 
 
 def stages_swapped(cell: rc.Cell) -> float:
-    """Loss if subjects were learned at the relations' time and vice versa."""
+    """Predict the loss as if subjects were learned at the relations' time, and vice versa."""
     relation, subject = stage_times(cell)
     return stage_loss(cell, "relation", relation / subject) + stage_loss(
         cell, "subject", subject / relation
@@ -70,7 +69,7 @@ def stages_swapped(cell: rc.Cell) -> float:
 
 
 def task(cell: rc.Cell, block: rc.Block) -> learning.FactPrompts:
-    """Task of a cell, with the published dictionary or random dictionaries."""
+    """Make the task of a cell, with the published dictionary or random dictionaries."""
     shape = [cell[name] for name in NAMES]
     if cell.get("dictionary") == "random":
         facts = learning.random_dictionaries(block.rngs, *shape, device=block.device)
@@ -81,9 +80,10 @@ def task(cell: rc.Cell, block: rc.Block) -> learning.FactPrompts:
 
 
 def shifted(problem: learning.FactPrompts) -> learning.Weights:
-    """Published start, with the values of token z in replicate k shifted by sqrt(2) cos(k z).
+    """Make the published start, with values of token z in replicate k shifted by w cos(k z).
 
-    In the first replicate all shifts are equal. Nothing is random: the flow is deterministic.
+    Here w is sqrt(2) times the start's attention weight. In the first replicate, k = 0, all shifts
+    are equal. Nothing is random: the flow is deterministic.
     """
     tokens = torch.arange(problem.subjects + problem.relations + 2)
     waves = torch.arange(problem.replicates)[:, None] * tokens
@@ -92,13 +92,13 @@ def shifted(problem: learning.FactPrompts) -> learning.Weights:
 
 
 def whole_flow(cell: rc.Cell, problem: learning.FactPrompts) -> learning.Losses:
-    """Losses along the flow."""
+    """Compute the losses along the flow for the cell's duration."""
     start = shifted(problem)
     path = learning.flow(problem, start, duration=cell["duration"], steps=FLOW_STEPS)
     return learning.losses_along(problem, start, path)
 
 
 def end(path: Iterator[T]) -> T:
-    """Last point of a path."""
+    """Return the last point of a path."""
     (last,) = deque(path, maxlen=1)
     return last

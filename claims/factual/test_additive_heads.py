@@ -35,7 +35,7 @@ code_claim = partial(
 
 
 def around(dim: Callable[[rc.Cell], float], *shapes: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Make cells around the threshold at these R and D."""
+    """Make cells around the threshold for each shape, a pair of R and D."""
     return rungs("dim", dim, EDGE, *(rc.Cell(relations=r, answers=d) for r, d in shapes))
 
 
@@ -68,9 +68,10 @@ RELATIONS = ((4, 32), (8, 16))
     ),
 )
 def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Without an MLP, some code prefers each of a subject's R answers to its D - 1 rivals if there
-    are R delta_0(D) dimensions. With fewer, up to a narrow transition, none does. That is half a
-    dimension per answer for D = 2, and about 2 ln D for large D."""
+    """Without an MLP, some code prefers each of a subject's R answers to its D - 1 rivals in
+    R delta_0(D) dimensions or more. In fewer dimensions, up to a narrow transition, no code does.
+    The number delta_0(D) of dimensions per answer is 1/2 for D = 2, and about 2 ln D for large
+    D."""
     return torch.tensor([measured.subject_code_exists(rng, **cell) for rng in block.rngs])
 
 
@@ -97,6 +98,7 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def relation_code(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Some code puts all D answers of a relation above the (R - 1) D others from the statistical
-    dimension of that ordering on: 1.6 D at R = 4, D = 32, and 2.3 D at R = 8, D = 16."""
+    """Some code puts all D answers of a relation above the (R - 1) D other answers if there are at
+    least as many dimensions as the statistical dimension of this ordering. That dimension is 1.6 D
+    at R = 4, D = 32, and 2.3 D at R = 8, D = 16."""
     return torch.tensor([measured.relation_code_exists(rng, **cell) for rng in block.rngs])

@@ -22,7 +22,7 @@ DIM = rc.on(theory.attention_dim)
 
 
 def by_attention(streams: Streams, facts: task.Facts) -> Tensor:
-    """Whether attention recalls each fact, (B, S R), with a head for every two tokens."""
+    """Check whether attention, with a head for every two tokens, recalls each fact: (B, S R)."""
     return recalled(streams, facts, constructions.attention_only(facts, head_dim=2)).flatten(1)
 
 
@@ -33,7 +33,7 @@ all_by_attention = measuring(
 
 
 def selective_dim(cell: rc.Cell) -> float:
-    """Predicted dimension at which, with probability 1/2, no token misleads a head."""
+    """Predict the dimension at which, with probability 1/2, no token misleads a head."""
     tokens, group = 2 * cell["subjects"], cell["group"]
     heads = cell.get("heads", tokens // group)
     return theory.selective_dim(group, heads, 2 * tokens + 1, margin=MARGIN)
@@ -82,9 +82,9 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
     ),
 )
 def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A head that scores the g tokens of its group 1 and EOS tau is misled by no other token once d
-    exceeds, to leading order, (g + tau^2)(1 + 2 ln(VH)/tau^2). This is of the order of the group,
-    not of the vocabulary."""
+    """A head gives the g tokens of its group a score of 1, and EOS a score of tau. No other token
+    misleads one of the H heads once d exceeds, to leading order, (g + tau^2)(1 + 2 ln(VH)/tau^2).
+    This dimension is of the order of the group, not of the vocabulary V."""
 
     def run(_: Streams, facts: task.Facts) -> Tensor:
         weights = constructions.attention_only(facts, head_dim=cell["group"])
@@ -114,9 +114,9 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot(x="length", group=("group", "scale"), y_label="attention to the subject"),
 )
 def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The prompt's length T enters the softmax only through T exp(-beta), which overlaps of the
-    embeddings raise. A scale beta above ln T makes the length irrelevant, a smaller scale does
-    not."""
+    """With scores of scale beta, the prompt's length T enters the softmax only through
+    T exp(-beta), which overlaps of the embeddings raise. A scale above ln T makes the length
+    irrelevant, and a smaller scale does not."""
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:
         weights = constructions.attention_only(
@@ -146,8 +146,8 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """With scores well above ln T the same facts are recalled from prompts of 8 and of 512 tokens,
-    in the same embeddings."""
+    """If scores are well above the logarithm of a prompt's length, attention recalls the same facts
+    from prompts of 8 and of 512 tokens, in the same embeddings."""
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:
         firm = constructions.attention_only(facts, head_dim=2)
@@ -195,8 +195,8 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     plot=rc.Plot(x="dim", group=NAMES, y_label="share of facts recalled", log=""),
 )
 def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Heads that add the least code with logit 1 at a token's answers err only where a rival's
-    embedding reaches beyond the affine hull of those answers."""
+    """A head adds the shortest code with logit 1 at its token's answers. The heads err only where a
+    rival's embedding reaches beyond the affine hull of these answers."""
     return each(cell, block, lambda *drawn: by_attention(*drawn).double().mean(1))
 
 

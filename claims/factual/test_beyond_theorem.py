@@ -1,4 +1,4 @@
-"""Assumptions of paper B's theorems, relaxed one at a time. Exploratory: no claim fails a run.
+"""Exploratory claims that each relax one assumption of paper B's theorems; none fails a run.
 
 Sizes, steps and rates were chosen in pilot runs of the flows, which draw no random numbers.
 """
@@ -27,12 +27,12 @@ LEARNED = 0.1
 
 
 def time_ratio(cell: rc.Cell) -> float:
-    """Half time of the subjects over half time of the relations."""
+    """Predict the half time of the subjects over the half time of the relations."""
     relation, subject = stage_times(cell)
     return subject / relation
 
 
-# Large steps amplify rounding: in float32 another verdict follows.
+# Large steps amplify rounding: in float32 the verdict is another.
 dynamics = partial(relaxing, source=SEQUENTIAL, replicates=2, dtype="float64")
 product = partial(
     dynamics, regime="two product dictionaries, relations first", cells={"standard": SIZES}
@@ -76,7 +76,7 @@ def stages(
         theorem: the theorem's training, at the end of one statement.
     """
 
-    @wraps(trained, assigned=())  # what a check of the claims looks into
+    @wraps(trained, assigned=())  # so that checks of the claim see the code of `trained`
     def flattest(cell: rc.Cell, block: rc.Block) -> Tensor:
         return learning.flattest(trained(cell, block))
 
@@ -106,7 +106,7 @@ def descended(
     most: int = 6000,
     **more: Any,
 ) -> learning.Losses:
-    """Losses of full-batch descent until the facts are learned."""
+    """Compute the losses of full-batch descent until the facts are learned."""
     begun = relaxed.start(problem, model, scale)
     counts = relaxed.all_pairs(problem) if counts is None else counts
     run = {"rate": rate, "until": LEARNED, "most": most, **more}
@@ -114,7 +114,7 @@ def descended(
 
 
 def unequal(cell: rc.Cell, block: rc.Block) -> learning.Losses:
-    """Losses along descent if subjects have frequencies proportional to 1/i."""
+    """Compute the losses of descent if the i-th subject has a frequency proportional to 1/i."""
     problem = facts(cell, block)
     return descended(problem, frequencies=relaxed.zipf(problem, exponent=1.0))
 
@@ -131,7 +131,7 @@ two_layers_plateau, two_layers_order = stages(
     "two-layers",
     "Two layers of linear attention",
     "one layer: two",
-    # From the published start they would not leave it.
+    # From the published start, two layers would not begin to learn.
     lambda cell, block: descended(facts(cell, block), relaxed.two_layers, scale=0.03, rate=0.25),
     model="With a second layer, which the first one queries, at a rate of 1/4 and from weights "
     "of 0.03,",
@@ -141,7 +141,7 @@ learned_embeddings_plateau, learned_embeddings_order = stages(
     "learned-embeddings",
     "Learned embeddings",
     "frozen embeddings: learned",
-    # One-hot at the start; the steps stay smooth.
+    # The embeddings start one-hot. At this rate the loss falls smoothly.
     lambda cell, block: descended(facts(cell, block), relaxed.embedded, rate=0.25),
     model="With embeddings that are trained as well, at a rate of 1/4,",
     theorem="with frozen ones",
@@ -195,9 +195,10 @@ STEPS = 600
 
 
 def left(path: learning.Losses) -> Tensor:
-    """Share of the initial loss that is left.
+    """Compute the share of the initial loss that is left.
 
-    Paths continue for the slowest replicate, so losses below `LEARNED` count as `LEARNED`.
+    Descent continues until the slowest replicate has learned, so losses below `LEARNED` count as
+    `LEARNED`.
     """
     return path.total.amin(0).clamp(min=LEARNED) / path.total[0]
 
@@ -211,8 +212,8 @@ def left(path: learning.Losses) -> Tensor:
     "losses below 0.1 nats count as 0.1",
 )
 def noise_subjects(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The facts are still learned when noise tokens are subjects too. Training has
-    four prompts of each fact, and the loss is measured on these."""
+    """The facts are still learned when noise tokens are subjects too. Training has four prompts of
+    each fact, and the loss is measured on the training prompts."""
     problem = facts(cell, block)
     counts = relaxed.noisy_pairs(problem, block.rngs, 4)
     return left(descended(problem, counts=counts, rate=0.1, most=5 * STEPS))
@@ -247,7 +248,7 @@ stored = relaxing(
 
 
 def recalls_all(streams: Streams, known: task.Facts, bits: int | None = None) -> Tensor:
-    """Whether weights of so many bits, or exact ones, recall every fact."""
+    """Check whether weights of this number of bits, or exact weights, recall every fact."""
     weights = constructions.attention_only(known, head_dim=2)
     if bits is not None:
         weights = relaxed.quantised(weights, bits)
@@ -260,8 +261,8 @@ def recalls_all(streams: Streams, known: task.Facts, bits: int | None = None) ->
     "uniform embeddings: overlap 0.1",
 )
 def overlapping_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Attention stores all facts from the same dimension on when all embeddings have a component in
-    common, of mean product 0.1."""
+    """If all embeddings have a common component, with a mean inner product of 0.1, attention stores
+    all facts from the same dimension on as without this component."""
     return each(
         cell,
         block,
@@ -271,8 +272,8 @@ def overlapping_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @stored("B.beyond-eight-bits", "Weights of eight bits", "exact weights: 8 bits")
 def eight_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With every weight rounded to eight bits attention stores all facts from the same dimension
-    on."""
+    """With every weight rounded to eight bits, attention stores all facts from the same dimension
+    on as with exact weights."""
     return each(cell, block, partial(recalls_all, bits=8))
 
 
@@ -285,6 +286,6 @@ def eight_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
     "we still call the law the same",
 )
 def four_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With every weight rounded to four bits attention stores all facts from the same dimension
-    on."""
+    """With every weight rounded to four bits, attention stores all facts from the same dimension on
+    as with exact weights."""
     return each(cell, block, partial(recalls_all, bits=4))

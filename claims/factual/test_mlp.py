@@ -1,4 +1,4 @@
-"""Factual recall by attention and an MLP: the width that stores the facts, and narrower heads."""
+"""Factual recall by attention and an MLP: the width that stores the facts, and narrow heads."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +18,7 @@ COMPRESSED_WIDTH = rc.on(theory.compressed_width, frequency=FREQUENCY, target=0.
 
 
 def accuracy_compressed(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Accuracy with fewer value dimensions than tokens in a group."""
+    """Measure the accuracy with fewer value dimensions than tokens in a group."""
     sizes = {name: cell[name] for name in ("group", "head_dim", "width")}
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:
@@ -32,7 +32,7 @@ compressed = measuring(accuracy_compressed, partial(claim, source=rc.Source("B",
 
 FIRST = rc.Cell(subjects=16, relations=8, answers=8, dim=128)
 CORNERS = (FIRST, FIRST.replace(subjects=64), FIRST.replace(relations=32))
-# Few answers in few dimensions: some are so alike that they hardly disturb each other.
+# Few answers in few dimensions: some answers are so alike that they hardly disturb each other.
 SMALL = shapes((48, 6, 3), dim=48)
 LARGE = shapes((64, 64, 8), dim=128)
 NARROW = {"subjects": 16, "relations": 16, "answers": 8, "dim": 224, "group": 8}
@@ -43,7 +43,7 @@ widths = partial(rungs, "width", WIDTH, 0.08)
 
 
 def facts_to(power: float) -> Callable[[rc.Cell], float]:
-    """Make a control: width is a power law of the number of facts, right at the first corner."""
+    """Predict the width by a power law in the number of facts that is right at the first corner."""
     return lambda c: WIDTH(FIRST) * (c["subjects"] * c["relations"] / 128) ** power
 
 
@@ -78,10 +78,11 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
     plot=rc.Plot(x="width", group=("subjects", "relations"), collapse=True, y_label=ALL_FACTS),
 )
 def mlp_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With heads that only name subject and relation, an MLP of m d of order N log N, N = S R,
-    recalls all facts, its outer weights being the plain sum of features times answers. Four times
-    the subjects take 4.3 times the width, a power of 1.06 to within 0.12. Four times the relations
-    take 2.6 times, less than in proportion as long as d exceeds the answers M, through 1 + d/M."""
+    """The heads only name subject and relation, and the MLP's outer weights are the plain sum of
+    features times answers. The MLP recalls all N = S R facts if m d is of order N log N. Four times
+    the subjects need 4.3 times the width, a power of 1.06 to within 0.12. Four times the relations
+    need 2.6 times the width: less than in proportion, because of a factor 1 + d/M, as long as d
+    exceeds the number of answers M."""
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:
         weights = constructions.attention_mlp(streams, facts, head_dim=1, width=cell["width"])

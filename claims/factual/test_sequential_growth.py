@@ -40,8 +40,8 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
     ),
 )
 def conservation(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Along gradient flow the square of each token's attention weight, less the square norm of its
-    values, stays as it was."""
+    """Along gradient flow the square of each token's attention weight, less the squared norm of its
+    values, stays constant."""
     problem = task(cell, block)
     shape = problem.start(0.1).values.shape[1:]
     start = problem.start(0.1, 0.1 * Streams.like(block.rngs, problem.target).normal(*shape))
@@ -69,12 +69,12 @@ EVEN, RANDOM = tuple(RATES)[:2], tuple(RATES)[2:]
 
 
 def square_rate(cell: rc.Cell) -> float:
-    """Predicted mean square growth rate of the cell's token."""
+    """Predict the mean square growth rate of the cell's token."""
     return RATES[cell["token"]](cell)
 
 
 def growth_time(cell: rc.Cell) -> float:
-    """Time in which the cell's token grows e-fold, too short by a factor of at most 1.5."""
+    """Estimate the time in which the cell's token grows e-fold, at most 1.5 times too short."""
     name, S, R, D = cell["token"], cell["subjects"], cell["relations"], cell["answers"]
     if name in OTHER:
         return theory.growth_time(cell, name)
@@ -84,13 +84,13 @@ def growth_time(cell: rc.Cell) -> float:
 
 
 def growing(tokens: Iterable[str], *triples: Triple, **more: str) -> tuple[rc.Cell, ...]:
-    """Make cells for tokens, with the time in which each grows by about cosh(2)."""
+    """Make cells for tokens, with the time in which each grows by a factor of about cosh(2)."""
     found = [cell for token in tokens for cell in shapes(*triples, token=token, **more)]
     return tuple(c.replace(duration=round(2 / math.sqrt(square_rate(c)), 2)) for c in found)
 
 
 def observed_square_rate(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Mean square growth rate over the tokens of one kind."""
+    """Measure the mean square growth rate over the tokens of one kind."""
     problem, duration = task(cell, block), cell["duration"]
     start = problem.start(1e-9)
     last = end(learning.flow(problem, start, duration=duration, steps=12))
@@ -111,7 +111,7 @@ early = measuring(
 
 
 def no_uniform_part(cell: rc.Cell) -> float:
-    """Square rate without the uniform prediction at the start."""
+    """Predict the square rate as if the model did not start from a uniform prediction."""
     choices = cell.number("relations" if cell["token"] == "relation" else "answers")
     return square_rate(cell) / (1 - 1 / choices)
 
@@ -147,7 +147,7 @@ early_growth = early(
 
 
 def even_dictionary(cell: rc.Cell) -> float:
-    """Squared growth rate if answers were equally frequent, with noise and EOS growing as well."""
+    """Predict the square rate as if answers were equally frequent, and noise and EOS grew too."""
     if cell["token"] == "relation, random":
         return square_rate(cell.replace(token="relation"))
     return 1 / (cell.number("subjects") * cell.number("relations"))
@@ -209,8 +209,8 @@ early_growth_random = early(
     ),
 )
 def background(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """If answers are equally frequent, tokens that carry no information keep their weights
-    throughout, so that neither the length of a prompt nor the number of noise tokens matters."""
+    """If answers are equally frequent, tokens without information keep their weights throughout.
+    So neither the length of a prompt nor the number of noise tokens matters."""
 
     def growth(cell: rc.Cell) -> Tensor:
         problem = task(cell, block)

@@ -26,7 +26,7 @@ PLATEAU = rc.on(theory.Sizes, theory.plateau)
 
 
 def initial_loss(cell: rc.Cell) -> float:
-    """Loss of a uniform prediction."""
+    """Compute the loss of a uniform prediction."""
     return math.log(cell["answers"] * cell["relations"])
 
 
@@ -53,8 +53,8 @@ def initial_loss(cell: rc.Cell) -> float:
     plot=rc.Plot("parity", y_label="loss on the plateau (nats)"),
 )
 def flow_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Once the first of relation and subject is learned, the loss stays at the logarithm of the
-    number of answers that it leaves open."""
+    """Once the model has learned either the relation or the subject, the loss stays for a while at
+    the logarithm of the number of answers still possible."""
     return learning.flattest(whole_flow(cell, task(cell, block)))
 
 
@@ -82,7 +82,7 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
 )
 def flow_plateau_random(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """A random dictionary uses the answers of a relation unevenly. The plateau is then at the
-    entropy that remains once the relation is known, in most dictionaries clearly below log D."""
+    entropy of the answer given the relation, in most dictionaries clearly below log D."""
     problem = task(cell, block)
     flattest = learning.flattest(whole_flow(cell, problem))
     levels: dict[str, Tensor | float] = {
@@ -120,8 +120,8 @@ THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
     plot=rc.Plot(x="subjects", group=("relations", "answers"), y_label="total variation distance"),
 )
 def hallucination(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Between the stages the model predicts every fact from its relation alone: uniform over the
-    relation's D answers in a product dictionary, for every subject."""
+    """Between the stages the model predicts every fact from its relation alone. With a product
+    dictionary the prediction is uniform over the relation's D answers, for every subject."""
     problem = task(cell, block)
     path = learning.flow(problem, shifted(problem), duration=cell["duration"], steps=400)
     found = learning.distances(problem, end(path))

@@ -24,7 +24,7 @@ sgd_claim = partial(claim, replicates=(20, 160))
 
 
 def sgd_total(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Population loss at a step of SGD."""
+    """Compute the population loss at the cell's step of SGD."""
     problem = task(cell, block)
     start = problem.start(SMALL, SMALL)
     path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["step"])
@@ -32,7 +32,7 @@ def sgd_total(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def no_plateau(cell: rc.Cell) -> float:
-    """Loss if relation and subject were learned together, at the subject's time."""
+    """Predict the loss as if relation and subject were learned together, at the subject's time."""
     share = stage_loss(cell, "subject")
     return share * (1 + math.log(cell["relations"]) / math.log(cell["answers"]))
 
@@ -51,7 +51,7 @@ sgd_loss_curve = measuring(sgd_total)(
     "count for noise tokens by their mean",
     cells={"standard": rc.grid(**PUBLISHED, step=(1600, 1684, 3000, 4550))},  # around the drops
     replicates=64,
-    # Its tail is heavy: a quarter of the level would support wrongly with 2.7 times its alpha.
+    # The tail is heavy: with a quarter of the level, wrong support has 2.7 times its alpha.
     rule=rc.MeanDifference(rc.Region(-0.01, 0.05), method=rc.Student(spent=0.002)),
     why="steps of finite size delay the growth by a share eta lambda/2 of the time: by 6.4 steps, "
     "for relations and for subjects, which is 0.037 where the loss is steepest. 0.01 is left for "
@@ -93,7 +93,7 @@ MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
     plot=rc.Plot(x="step", x_label="step of SGD", y_label="share of runs at the line", log=""),
 )
 def published_plateaus(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """The published figure draws dashed lines at log 32 and log 8 through the loss of SGD."""
+    """In the published figure, dashed lines at log 32 and log 8 go through the loss of SGD."""
     total, step = sgd_total(cell, block), cell["step"]
 
     def near(choices: int, thickness: float = THICKNESS) -> Tensor:
@@ -112,7 +112,7 @@ BOUNDARIES = {"relation": 1800, "subject": 5000}
 
 
 def half_step(cell: rc.Cell) -> float:
-    """Step of SGD at which half of a stage's loss is gone."""
+    """Predict the step of SGD at which half of the loss of the cell's stage is gone."""
     scale = cell.get("scale", SMALL)
     return theory.half_step(theory.Sizes.of(cell), cell["stage"], scale=scale, learning_rate=RATE)
 
@@ -152,8 +152,8 @@ HALVES = tuple(rc.grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
     plot=rc.Plot(x="step", group=("stage",), y_label="share of runs past the half", log=""),
 )
 def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The flow, with the delay of finite steps, predicts the steps of SGD at which most runs have
-    lost half of the relations', and of the subjects', loss."""
+    """At some step of SGD most runs have lost half of the relations' loss, and at a later step half
+    of the subjects' loss. The flow, with the delay of finite steps, predicts both steps."""
     problem = task(cell, block)
     start = problem.start(SMALL, SMALL)
     path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["step"])
@@ -179,8 +179,9 @@ def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot(x="steps", y_label="share of runs half done at the boundary", log=""),
 )
 def published_boundaries(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """The published figure shades its three stages with boundaries at steps 1800 and 5000. Read as
-    the places of the two drops, they are where half of the loss of each is gone."""
+    """The published figure shades three stages, with boundaries at steps 1800 and 5000. If the
+    boundaries mark the two drops, half of the relations' loss is gone at the first boundary, and
+    half of the subjects' loss at the second."""
     problem = task(cell, block)
     start = problem.start(SMALL, SMALL)
     path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["steps"])

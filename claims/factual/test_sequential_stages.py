@@ -1,8 +1,7 @@
 """Sequential learning under gradient flow: relations first, then a plateau, then subjects.
 
 The flow is deterministic. Replicates differ in their start: a token's values are shifted by the
-same amount for all answers. In the theory this shift does not matter, so replicates test that only
-the sizes do.
+same amount for all answers. In the theory this shift does not matter, and replicates test this.
 """
 
 import math
@@ -23,7 +22,7 @@ flow_claim = partial(
 
 
 def curve(sizes: Triple, *parts: float) -> tuple[rc.Cell, ...]:
-    """Make cells of these S, R, D at fractions of the second stage's half time."""
+    """Make cells of these S, R and D, at ``parts`` of the half time of the later stage."""
     (cell,) = shapes(sizes)
     return tuple(
         cell.replace(time=round(part * max(sequential.stage_times(cell)), 2)) for part in parts
@@ -35,7 +34,7 @@ REVERSED = curve((4, 24, 4), 0.3, 0.42, 0.47, 0.55, 0.75, 0.9, 1.0, 1.1)
 
 
 def steps_only(cell: rc.Cell) -> float:
-    """Loss that drops in a step at each half time."""
+    """Predict the loss as if it dropped in a step at each half time."""
     parts = zip((cell["relations"], cell["answers"]), sequential.stage_times(cell), strict=True)
     return sum(math.log(choices) for choices, end in parts if end > cell["time"])
 
@@ -69,8 +68,8 @@ def steps_only(cell: rc.Cell) -> float:
 )
 def flow_loss_curve(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The flow of all attention weights and values reduces to one variable for the relations and
-    one for the subjects. The two do not see each other; noise, EOS and a common shift of values
-    drop out."""
+    one for the subjects, which do not interact. Noise, EOS and a common shift of values drop
+    out."""
     problem = task(cell, block)
     path = learning.flow(problem, shifted(problem), duration=cell["time"], steps=600)
     return problem.losses(end(path)).total
@@ -80,7 +79,7 @@ BOTH_ORDERS = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 16, 4), (8, 12, 8))
 
 
 def growth_only(cell: rc.Cell) -> float:
-    """Time at which a stage that grows exponentially, without saturation, is at q = 1."""
+    """Predict the time at which a stage that grows exponentially, without saturation, has q = 1."""
     rate = theory.relation_rate if cell["stage"] == "relation" else theory.subject_rate
     return math.log(2 / SMALL**2) / 2 / rate(theory.Sizes.of(cell))
 
@@ -106,7 +105,8 @@ def growth_only(cell: rc.Cell) -> float:
     plot=rc.Plot("parity", y_label="half time", log="xy"),
 )
 def half_times(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Each stage takes 1/lambda times the logarithm of the start, plus a time to saturate."""
+    """Each stage grows from its start at a rate lambda, so in a time of 1/lambda times a logarithm,
+    and then takes a time to saturate."""
     path = getattr(whole_flow(cell, task(cell, block)), cell["stage"])
     return learning.half_step(path) * cell.number("duration") / sequential.FLOW_STEPS
 
@@ -133,8 +133,8 @@ TIME_RATIO = rc.on(theory.Sizes, theory.time_ratio)
     plot=rc.Plot("parity", y_label="ratio of half times", log="xy"),
 )
 def time_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The half times of the subjects' and the relations' losses have the inverse ratio of their
-    growth rates."""
+    """The half time of the subjects' loss over the half time of the relations' loss is the inverse
+    of the ratio of their growth rates."""
     losses = whole_flow(cell, task(cell, block))
     return learning.half_step(losses.subject) / learning.half_step(losses.relation)
 
@@ -166,6 +166,7 @@ ORDERS = shapes(
 )
 def order(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The sizes decide which stage comes first: with many relations and few subjects the model
-    learns from the subject alone before it looks at the relation. (Compared: 1/half time.)"""
+    first learns from the subject alone, and then from the relation. (Numbers compared: 1 over each
+    half time.)"""
     losses = whole_flow(cell, task(cell, block))
     return {name: 1 / learning.half_step(path) for name, path in vars(losses).items()}

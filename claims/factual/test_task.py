@@ -78,8 +78,9 @@ def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     plot=rc.Plot("parity", y_label="share guessed right"),
 )
 def guess_by_relation(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The best predictor that knows the relation but not the subject, the stage of hallucination,
-    is right more often than 1/D: with S subjects some answers are more frequent than others."""
+    """A predictor that knows the relation but not the subject is at the stage of hallucination. The
+    best such predictor is right with a probability above 1/D, because among the answers of S
+    subjects some are more frequent than others."""
     return each(cell, block, lambda _, facts: task.best_guess(facts, know="relation"))
 
 
@@ -107,8 +108,9 @@ OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plate
     plot=rc.Plot("parity", y_label="entropy left, as a share of log D"),
 )
 def open_entropy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """In a random dictionary the answers of a relation are not equally frequent: who knows the
-    relation is left with less than log D, by (D - 1)/2S. The plateau of learning is there."""
+    """In a random dictionary the answers of a relation are not equally frequent. So the entropy of
+    the answer given the relation is less than log D, by (D - 1)/(2S) nats. The plateau of learning
+    is at this entropy."""
     sizes = [cell[name] for name in NAMES]
     facts = learning.random_dictionaries(block.rngs, *sizes)
     problem = learning.FactPrompts(facts, answers=cell["answers"], dtype=block.dtype)

@@ -1,17 +1,17 @@
 """B4, B8: facts stored per weight once a transformer is trained by gradient descent.
 
-The released code finds the largest number of facts, S = R, of which a model recalls 99%, by
-bisection with one run per size. Here about twenty runs at each of several test sizes bracket that
-number, at which most runs turn from success to failure. As published, each size uses the best of
+The released code finds the largest number of facts, with S = R, of which a model recalls 99%, by
+bisection with one run per size. Here about twenty runs at each of several test sizes bracket the
+number at which most runs turn from success to failure. As published, each size uses the best of
 three learning rates.
 
-Forecast, in core seconds: with the short training, a size that no model recalls takes 24 models,
-each with three rates and 4096 steps. A block of three models takes 11 s on cores shared with other
-work; a size that all models recall takes a quarter of this time. With the published training, a
-model takes 15 s per rate at d = 16 and 31 s at d = 32 (measured, 13 models in a batch). So
-B.trained-line-constant takes about 70 minutes of one core: 20 at d = 16 and 50 at d = 32, nearly
-all for runs that fail in the end. The sizes d = 64 and 128 take a few hundred hours and are
-meant for a GPU.
+Forecast of times on one core: with the short training, a size that no model recalls takes 24
+models, each with three rates and 4096 steps. A block of three models takes 11 s on cores shared
+with other work; a size that all models recall takes a quarter of this time. With the published
+training, a model takes 15 s per rate at d = 16 and 31 s at d = 32 (measured, 13 models in a batch).
+So B.trained-line-constant takes about 70 minutes: 20 at d = 16 and 50 at d = 32, nearly all for
+runs that fail in the end. The sizes d = 64 and 128 take a few hundred hours and are meant for a
+GPU.
 """
 
 from functools import partial
@@ -36,7 +36,7 @@ to_90 = measuring(
 
 
 def balanced(dim: int, *sides: int, **run: int) -> list[rc.Cell]:
-    """Make cells of H d_h = m = d, each with its number of weights."""
+    """Make cells of H d_h = m = d and S = R in ``sides``, each with its number of weights."""
     return [split(side, dim, parameters=6 * dim**2, **run) for side in sides]
 
 
@@ -77,7 +77,7 @@ capacity_growth = to_90(
 
 
 def exponent(power: float, half_width: float) -> rc.CriticalExponents:
-    """Rule that the number of facts of which most runs recall 90% is a power of the weights."""
+    """Make the rule that the facts of which most runs recall 90% are a power of the weights."""
     return rc.CriticalExponents({"parameters": power}, half_width, scan="facts", rising=False)
 
 
@@ -106,7 +106,7 @@ capacity_exponent = to_90(
 
 
 def line(cell: rc.Cell) -> float:
-    """Number of facts by the published line, at any number of weights."""
+    """Predict the number of facts by the published line, at any number of weights."""
     return theory.capacity(sizes(cell).parameters(cell["dim"]))
 
 
@@ -123,7 +123,7 @@ WRONG = (
 
 
 def at_edges(dim: int, **run: int) -> list[rc.Cell]:
-    """Two sizes, at the region's edges."""
+    """Make two cells, with numbers of facts at the region's edges."""
     return [split(side * dim // 16, dim, **run) for side in EDGES]
 
 

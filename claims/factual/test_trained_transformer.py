@@ -1,9 +1,9 @@
 """B4, B5: the weights in which a transformer, trained by gradient descent, stores facts.
 
 The standard tier trains on a CPU, with fewer prompts than the published runs. Less training stores
-fewer facts, so facts recalled here are recalled there too. A failure here is a failure of so much
-training; the text of each claim has the findings with more training. The full tier has the
-published batches and steps and is meant for a GPU.
+fewer facts, so facts recalled here are also recalled after the published training. A failure here
+may be due to the short training; the text of each claim has findings with more training. The full
+tier has the published batches and steps and is meant for a GPU.
 """
 
 import math
@@ -24,7 +24,7 @@ EITHER = rc.grid(**SMALL, answers=8, batch=64, steps=512)
 
 
 def no_gain(weights: str) -> rc.OneSided:
-    """Rule that weights of this kind gain 10% of the facts in at most half of the runs."""
+    """Make the rule that weights of one kind gain 10% of the facts in at most half of the runs."""
     return rc.OneSided(upper=0.5, observable=f"{weights}_gains", method=rc.Betting())
 
 
@@ -57,7 +57,8 @@ def no_gain(weights: str) -> rc.OneSided:
 )
 def either_weights(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With more weights in the attention alone, most trained transformers recall at least another
-    tenth of the facts. The same holds for the MLP alone. Both kinds of weights store facts."""
+    tenth of the facts. So do most with more weights in the MLP alone. Both kinds of weights store
+    facts."""
     small = trained(cell, block)
     attention = trained(cell.replace(heads=16, head_dim=4), block) >= small + 0.1
     mlp = trained(cell.replace(width=128), block) >= small + 0.1
@@ -69,7 +70,7 @@ def either_weights(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def traded(cell: rc.Cell) -> float:
-    """Number of facts on the boundary for x = H d_h d and y = m d."""
+    """Predict the number of facts on the boundary for x = H d_h d and y = m d."""
     x, y = cell["heads"] * cell["head_dim"] * cell["dim"], cell["width"] * cell["dim"]
     return theory.traded_capacity(x, y)
 
@@ -103,13 +104,13 @@ DRAWN = rc.grid(
 
 
 def scaled(heads: int, width: int) -> rc.Cell:
-    """Make a point of the plane with 1/4 of the published facts, and heads of half the size."""
+    """Make a cell with 1/4 of the published facts, and heads of half the published dimension."""
     run = {"answers": 8, "batch": 128, "steps": 1280, "facts": 256, "dim": 32, "head_dim": 4}
     return rc.Cell(**run, heads=heads, width=width)
 
 
 def sloping_point(heads: int, factor: float) -> rc.Cell:
-    """Make the point with ``heads`` heads at ``factor`` times the boundary's sloping part."""
+    """Make the cell with ``heads`` heads at ``factor`` times the boundary's sloping part."""
     bare = scaled(heads, 0)
     share = bare["facts"] / theory.DRAWN_FACTS
     value = heads * bare["head_dim"] * bare["dim"]
@@ -153,7 +154,7 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
     plot=rc.Plot("map", x="heads", group=("width",), log=""),
 )
 def trade_off(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Facts can be stored in the value matrices or in the MLP. Most models with equally many
-    weights recall them once y + x/2 is large enough and x not too small. They do so with a wide MLP
-    and few heads, or with many heads and hardly an MLP."""
+    """Facts can be stored in the value matrices, of x = H d_h d weights, or in the MLP, of y = m d
+    weights per layer. Most models recall the facts once y + x/2 is large enough and x is not too
+    small. They do so with a wide MLP and few heads, or with many heads and hardly an MLP."""
     return (trained(cell, block, rates=[RATE]) >= 0.99).double()

@@ -1,14 +1,14 @@
-"""Shared parts of the claims about trained transformers: sizes, budgets, published training.
+"""Shared parts of the claims about trained transformers: sizes, and short and published training.
 
 The released code of paper B trains with batches of 1024 prompts for 16384 steps, tests after every
 128 steps, and takes the best of three learning rates. The figure of the boundary between attention
 and MLP has one rate, 1e-2.
 
-A CPU affords fewer prompts. Pilots had d = 16 and 1536 weights, each run had one rate, and success
-was to recall 99% of the facts. The published training succeeded in 6 of 8 runs with 12^2 or 13^2
-facts, and in none of 12 with 14^2 to 16^2. The short training below has 1/64 of the prompts. At
-the rate 1e-2 it succeeded in 4 of 4 runs with 11^2 facts, 3 of 4 with 12^2, and none of 5 with
-14^2.
+A CPU has time for fewer prompts. Pilots had d = 16 and 1536 weights, each run had one rate, and
+success was to recall 99% of the facts. The published training succeeded in 6 of 8 runs with 12^2 or
+13^2 facts, and in none of 12 with 14^2 to 16^2. The short training below has 1/64 of the prompts.
+At the rate 1e-2 the short training succeeded in 4 of 4 runs with 11^2 facts, 3 of 4 with 12^2, and
+none of 5 with 14^2.
 """
 
 import math
@@ -30,9 +30,9 @@ MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
 
 
 def sizes(cell: rc.Cell) -> Sizes:
-    """Sizes of a cell's model, at S = R.
+    """Return the sizes of a cell's task and model, at S = R.
 
-    Raises ValueError for a number of facts that is not a square.
+    Raises ValueError if the number of facts is not a square.
     """
     side = math.isqrt(cell["facts"])
     if side**2 != cell["facts"]:
@@ -49,7 +49,7 @@ def within(cell: rc.Cell, capacity: float) -> float:
 def trained(
     cell: rc.Cell, block: rc.Block, target: float = 0.99, rates: Sequence[float] = RATES
 ) -> Tensor:
-    """Accuracy of a cell's model, trained in each replicate until it reaches the target.
+    """Measure the accuracy of a cell's model, trained until it reaches ``target``: (R,).
 
     The best of several learning rates counts. The other rates are tried only if the first does not
     reach the target.

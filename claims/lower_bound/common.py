@@ -16,12 +16,12 @@ SIZES = ("vocab_size", "length", "samples", "dim")
 
 
 def derived(file: str) -> rc.Source:
-    """Source of claims whose prediction is not a registered law: the file that derives it."""
+    """Make the source of a claim whose prediction is derived in a file and not a registered law."""
     return rc.Source("A", "A4", "A13", provenance="derived", reference=f"theory/lower_bound/{file}")
 
 
 def guessed(cell: rc.Cell, block: rc.Block, estimator: str) -> Tensor:
-    """Accuracy of a named estimator on gradients of training batches."""
+    """Measure the accuracy of a named estimator on gradients of training batches: (R,)."""
     seen = block.draw(gradient_channel.discrete, {name: cell[name] for name in SIZES})
     return gradient_channel.estimator_accuracy(seen, named(estimator))
 
@@ -32,7 +32,10 @@ MEDIAN = """We judge test sizes by the share of batches in which more than half 
 
 
 def mostly_guessed(cell: rc.Cell, block: rc.Block, estimator: str) -> Tensor:
-    """Whether an estimator guesses more than half of the labels of a batch."""
+    """Return 1 where an estimator guesses more than half of a batch's labels right, else 0: (R,).
+
+    At exactly half the number is 1/2.
+    """
     return decoding.mostly(guessed(cell, block, estimator))
 
 
@@ -43,11 +46,10 @@ def critical_rungs(
     region: rc.Region,
     between: tuple[float, ...] = (0.4,),
 ) -> tuple[rc.Cell, ...]:
-    """Make cells for critical values: at a region's edges, between them, and once beyond each.
+    """Make cells around critical values of ``scan``: at a region's edges, between and beyond them.
 
-    ``between`` places cells on both sides of the middle, as shares of the distance to an edge.
-
-    ``predict`` may take the scanned parameter, and has to ignore it.
+    ``between`` places cells on both sides of the middle, as shares of the distance to an edge. One
+    cell is beyond each edge. The result of ``predict`` must not depend on ``scan``.
     """
     centre, reach = math.sqrt(region.low * region.high), math.sqrt(region.high / region.low)
     factors = sorted(reach**power for far in (*between, 1, 1.5) for power in (-far, far))

@@ -17,7 +17,7 @@ from theory.lower_bound import gradient_channel as channel
 
 
 def highest(cell: rc.Cell, share: float = 1.0) -> float:
-    """Ceiling on accuracy from a share of the information."""
+    """Predict the ceiling on accuracy from a share of the information."""
     problem = Problem.of(cell)
     return ceiling.largest_accuracy(share * channel.information(problem), problem.vocab_size)
 
@@ -51,8 +51,9 @@ BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, sample
     plot=rc.Plot(x="dim", group=("length",), y_label="accuracy", log=""),
 )
 def bayes_ceiling(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """In the Gaussian-equivalent channel the accuracy of Bayes' rule, hence of any estimator that
-    sees the gradient at initialisation, stays below the information-theoretic ceiling."""
+    """In the Gaussian channel the accuracy of Bayes' rule stays below the information-theoretic
+    ceiling. So does the accuracy of any other estimator that sees the gradient at
+    initialisation."""
     seen = block.draw(gradient_channel.gaussian, cell)
     return gradient_channel.estimator_accuracy(seen, exact_bayes.labels)
 
@@ -123,8 +124,9 @@ HALF_ACCURACY = critical_rungs(
     ),
 )
 def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The dimension at which the best estimator of the panel guesses half of the labels is 1.4 to
-    1.8 times the dimension at which the ceiling allows this: 2 to 3.3 times the information."""
+    """The ceiling allows half of the labels at some dimension. The best estimator of the panel
+    guesses half of them at 1.4 to 1.8 times this dimension, so with 2 to 3.3 times the
+    information."""
     return mostly_guessed(cell, block, "cancellation, assigned")
 
 

@@ -1,4 +1,4 @@
-"""A4, A13: the share of labels that matched filter and linear MMSE read off the gradient."""
+"""A4, A13: the share of labels that matched filter and linear MMSE guess from the gradient."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ RANGES = {
 
 
 def searched(text: str) -> rc.Regime:
-    """Regime in which both accuracy formulas state their errors; ``text`` describes the grid."""
+    """Make the regime in which both accuracy formulas state an error; ``text`` is on the grid."""
     return rc.Regime(
         f"V >= 256, d >= 30 and N >= 8 V. On the grid {text}",
         RANGES,
@@ -68,9 +68,9 @@ reading_claim = partial(
     ),
 )
 def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The matched filter reads the gradient as the network does after its first step. It guesses a
-    label right as often as a signal exceeds V - 1 rivals. Their noise comes from interference, from
-    the other tokens and from fluctuating label counts."""
+    """The matched filter reads the gradient as the network does after its first step. Its guess of
+    a label is right if a signal exceeds V - 1 rivals, whose noise comes from interference, from the
+    other tokens and from fluctuating label counts."""
     return guessed(cell, block, "matched filter")
 
 
@@ -94,8 +94,8 @@ def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def linear_mmse_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The two-sided pseudo-inverse of the gradient is the best linear estimate. It guesses a label
-    right as often as a signal exceeds V - 1 rivals, whose interference is reduced by the factor
+    """The two-sided pseudo-inverse of the gradient is the best linear estimate. Its guess of a
+    label is right if a signal exceeds V - 1 rivals, whose interference is smaller by the factor
     1 - d/V."""
     return guessed(cell, block, "linear MMSE")
 
@@ -134,12 +134,12 @@ LARGE_VOCABULARIES = table(
     ),
 )
 def one_step_decoding(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """After one gradient step, the label with the highest of V scores is a token's guessed label.
-    The formula predicts how often the guess is right, at large vocabularies as at small ones.
-    Tokens are exchangeable, so the first few represent all. Each is scored against every label,
-    tile by tile, without a V x V matrix."""
+    """After one gradient step, the guess of a token's label is the label with the highest of V
+    scores. The formula predicts how often the guess is right, at large and at small vocabularies.
+    Tokens are exchangeable, so the first few represent all. Each token is scored against every
+    label, tile by tile, without a V x V matrix."""
     found = []
-    for rng in block.rngs:  # one at a time: its embeddings are all that memory must hold
+    for rng in block.rngs:  # one at a time, so that only its embeddings are in memory
         alone = rc.Block((rng,), block.device, block.dtype)
         seen = alone.draw(gradient_channel.discrete, cell)
         found.append(gradient_channel.estimator_accuracy(seen, first_labels))

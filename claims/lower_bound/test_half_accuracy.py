@@ -25,7 +25,7 @@ SETTINGS = table(
 
 
 def critical(cell: rc.Cell) -> float:
-    """Predicted critical number of samples of the cell's estimator."""
+    """Predict the critical number of samples of the cell's estimator."""
     problem = Problem.of(cell)
     if cell["estimator"] == "matched filter":
         return matched_filter.critical_samples(problem)
@@ -33,7 +33,7 @@ def critical(cell: rc.Cell) -> float:
 
 
 def _about(cell: rc.Cell) -> float:
-    """Number of samples needed, to leading order, without the theory."""
+    """Estimate the number of samples needed, to leading order, without the theory."""
     V, L, d = cell["vocab_size"], cell["length"], cell["dim"]
     more = (1 + d / V) ** 2 if cell.get("estimator") == "matched filter" else 1
     return float(2 * L * V**2 * math.log(V) / d**2 * more)
@@ -93,12 +93,12 @@ FINITE = rc.Region(0.8, 0.98)
 
 
 def from_base(cell: rc.Cell, name: str) -> float:
-    """Ratio of a size to the size at the first corner."""
+    """Divide the size ``name`` of a cell by the size at the first corner."""
     return cell.number(name) / BASE[name]
 
 
 def additive(cell: rc.Cell) -> float:
-    """Sum of parts for V, L and d, equal at the first corner."""
+    """Predict a sum of terms in V, L and d, which are equal at the first corner."""
     vocabulary = from_base(cell, "vocab_size") ** 2
     demands = vocabulary + from_base(cell, "length") + from_base(cell, "dim") ** -2
     return float(PRODUCT(cell.replace(**BASE)) * demands / 3)

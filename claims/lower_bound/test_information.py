@@ -23,7 +23,7 @@ NEARLY_TIGHT = table(
 
 
 def revealed(cell: rc.Cell) -> float:
-    """Information, in nats, of the channel that reveals the map with some chance."""
+    """Compute the information, in nats, of the channel that reveals the map with some chance."""
     return cell.number("chance") * math.lgamma(cell.number("vocab_size") + 1)
 
 
@@ -64,8 +64,8 @@ def revealed(cell: rc.Cell) -> float:
     plot=rc.Plot("parity", y_label="information (nats)"),
 )
 def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """In the Gaussian-equivalent channel the mutual information between the map from tokens to
-    labels and the gradient at initialisation is at most d^2/2 log(1 + snr) nats."""
+    """In the Gaussian channel the gradient at initialisation has mutual information with the map
+    from tokens to labels: at most d^2/2 log(1 + snr) nats, with snr the signal-to-noise ratio."""
     seen = block.draw(gradient_channel.gaussian, cell)
     return exact_bayes.posterior(seen.observation).information
 
@@ -96,8 +96,9 @@ def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot("parity", y_label="information (nats)"),
 )
 def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A single sequence and its label hold exactly log(V/L) + E log(1 + n) nats about the map, n
-    binomial; N of them at most N times that, whatever is computed from them."""
+    """A single sequence and its label hold exactly log(V/L) + E log(1 + n) nats about the map, with
+    n binomial. So N sequences hold at most N times this information, and so does anything that is
+    computed from them."""
     return exact_bayes.sample_posterior(block.draw(sampling.draw, cell)).information
 
 
@@ -127,8 +128,8 @@ def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot(x="chance", group=("vocab_size",), y_label="accuracy", log=""),
 )
 def accuracy_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With I nats about the map, the accuracy alpha of any guess obeys x log x - x + 1 <= I,
-    x = alpha V; a channel that reveals the map with some chance comes close to equality."""
+    """With I nats about the map, the accuracy alpha of any guess obeys x log x - x + 1 <= I, with
+    x = alpha V. A channel that reveals the map with some chance comes close to equality."""
     return erasure_channel.guess(block.rngs, **cell).accuracy
 
 
@@ -163,6 +164,6 @@ def accuracy_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def exact_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With I nats about the map, every label is right with probability at most
+    """With I nats about the map, all labels of a guess are right with probability at most
     (I + log 2)/log V!."""
     return erasure_channel.guess(block.rngs, **cell).exact

@@ -49,8 +49,8 @@ LENGTHS = rc.Regime(
 )
 def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
     """One token explains at most 1/L of the variance of any feature of its sequence. So a layer of
-    width m carries at most m/d times the information that the model without a layer carries. In d
-    directions the bound of 1/L is attained."""
+    width m carries at most m/d times the information of the model without a layer. In d directions
+    a token explains nearly 1/L."""
     return block.draw(feature_spectrum.shares, cell).leading
 
 
@@ -80,6 +80,6 @@ def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot(x="length", group=("activation",), y_label="share of variance", log="xy"),
 )
 def width_pays_late(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Beyond the d linear directions one token explains a share 1/L^2 of a feature's variance, and
-    N samples of V tokens resolve it only for N of the order of L^2 V."""
+    """Beyond the d linear directions one token explains a share of order 1/L^2 of a feature's
+    variance. N samples of V tokens resolve this share only for N of the order of L^2 V."""
     return block.draw(feature_spectrum.shares, cell).rest

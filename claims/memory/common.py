@@ -15,9 +15,9 @@ def draw(cell: rc.Cell, block: rc.Block) -> linear.Associations:
 
 
 def majority(share: torch.Tensor) -> torch.Tensor:
-    """Return 1 where a share, (R,), is above one half, 0 where it is below, 1/2 at a tie.
+    """Return 1 where a share, (R,), is above one half, 0 where it is below, 1/2 where it is equal.
 
-    The mean of this number crosses 1/2 where the median share does. Nearly all memories of many
-    pairs are on the same side, so a few replicates decide; the mean share would need hundreds.
+    The mean of these numbers crosses 1/2 where the median share does. Nearly all memories of many
+    pairs are on one side of 1/2, so a few replicates decide; the mean share would need hundreds.
     """
     return (torch.sign(share - 0.5) + 1) / 2

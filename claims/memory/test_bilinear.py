@@ -51,8 +51,9 @@ UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
     plot=rc.Plot("parity", y_label="share of facts recalled"),
 )
 def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A Hebbian readout of m bilinear features errs because keys overlap. The overlaps' variance is
-    1/m, and 3/d^2 more that no width removes; whitened, it is 1/m - 1/N."""
+    """A Hebbian readout of m bilinear features errs because the features of keys overlap. The
+    variance of the overlaps is 1/m plus 3/d^2, which no width removes. With whitening the variance
+    is 1/m - 1/N."""
     return block.draw(measured.answered, cell)["accuracy"]
 
 
@@ -82,9 +83,9 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(x="width", y_label="smallest margin of a score", log="x", dear=True),
 )
 def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The smallest of N margins is signal less cross talk. At the published sizes the limit's
-    constants are up to 0.3 too high. Quadratic features of d = 64 have hardly more directions than
-    there are neurons, and a key of small features has less signal."""
+    """The smallest of N margins is signal less cross talk. At the published sizes the constants of
+    the limit are up to 0.3 too high. The reasons are that quadratic features of d = 64 have hardly
+    more directions than there are neurons, and that a key of small features has less signal."""
     return block.draw(measured.answered, {**cell, "whitened": False})["margin"]
 
 
@@ -116,7 +117,7 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
 )
 def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A readout of W = m d weights is right on half of N facts where N/m - 1 is a multiple of
+    """A readout of W = m d weights is right on half of N facts if N/m - 1 is a certain multiple of
     d/log N. So W grows as N log N, and four times as many facts need 4.6 times the neurons."""
     return majority(block.draw(measured.answered, cell)["accuracy"])
 
@@ -137,9 +138,10 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(kind="parity", y_label="bits per weight"),
 )
 def hebbian_bits(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Bits are counted as for the other constructions. Whitening doubles the bits of a readout
-    weight, and more. The weights of the features, twice as many, are random and count for nothing.
-    The median of the draws is judged, because a few draws would move a mean. Without whitening, the
-    search by doubling stops below half in one of some 200 draws: one of a few dozen facts is wrong.
+    """Bits are counted as for the other constructions. Whitening more than doubles the bits of a
+    readout weight. The features have twice as many weights, which are random and not counted. The
+    median of the draws is judged, because a few draws would move a mean. Without whitening, in one
+    of about 200 draws one of a few dozen facts is wrong, and the search by doubling stops below
+    half.
     """
     return block.draw(bits.bits_per_weight, cell)

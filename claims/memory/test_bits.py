@@ -72,9 +72,9 @@ def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
     plot=rc.Plot(x="bits", y_label="accuracy of the best code", log=""),
 )
 def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """No way to encode four facts in B bits and to decode them exceeds the accuracy that Fano's
-    inequality allows. The best codes beat a table; with no bit or a bit per fact they reach the
-    bound."""
+    """No code that stores four facts in B bits exceeds the accuracy that Fano's inequality allows.
+    The best codes are more accurate than a table of some of the facts. With no bit, or with a bit
+    per fact, they reach the bound."""
     return torch.full((block.replicates,), measured.best_code_accuracy(**cell), dtype=block.dtype)
 
 
@@ -101,8 +101,8 @@ def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(x="bits", group=("facts",), y_label="cross-entropy (nats)", log=""),
 )
 def searched_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory of B bits can lower the cross-entropy of N facts by B log 2 in all, and a search for
-    good codes gets near to it."""
+    """A memory of B bits can lower the total cross-entropy of N facts by at most B log 2, and a
+    search for good codes comes near this bound."""
     return measured.searched_loss(block.rngs, **cell)
 
 
@@ -191,8 +191,8 @@ quantised = partial(
     size=lambda c: 3 * (c["facts"] * c["outputs"] + c["dim"] ** 2),
 )
 def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory with weights of few bits is a code of that many bits, so Fano's inequality bounds
-    its accuracy. Hebbian weights of one bit use about a tenth of it."""
+    """A memory with weights of few bits is a code of all these bits, so Fano's inequality bounds
+    its accuracy. Hebbian weights of one bit use about a tenth of their bits."""
     return block.draw(measured.quantised_memory, cell).accuracy
 
 
@@ -223,8 +223,8 @@ def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     size=lambda c: 12 * c["facts"] * c["outputs"] + c["dim"] ** 2 / 2,
 )
 def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory of weights of few bits cannot lower the cross-entropy by more than its bits;
-    overloaded Hebbian weights of one bit lower it by a third of that."""
+    """A memory with weights of few bits lowers the cross-entropy at most by the bits of all its
+    weights. Overloaded Hebbian weights of one bit lower it by a third of their bits."""
     return block.draw(measured.quantised_memory, cell).loss
 
 
@@ -255,7 +255,7 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(kind="parity", y_label="bits per weight"),
 )
 def bits_per_parameter(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory stores a fixed fraction of a bit per weight, which grows slowly with its size. Sums
-    of outer products store 0.18 with 32-bit weights, and 0.11 if only their signs are kept. Weights
-    of k bits bound it by k; no theorem gives a bound for real weights."""
+    """A memory stores a fraction of a bit per weight, which grows slowly with the memory's size.
+    Sums of outer products store 0.18 bits with 32-bit weights, and 0.11 if only the signs are kept.
+    Weights of k bits store at most k; no theorem gives a bound for real weights."""
     return block.draw(measured.bits_per_weight, cell)

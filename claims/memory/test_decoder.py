@@ -1,4 +1,4 @@
-"""Facts decoded from short codes: the values' decodability predicts how long a code has to be."""
+"""Facts decoded from short codes: the values' decodability predicts the length of code needed."""
 
 import math
 
@@ -20,7 +20,7 @@ SIZES = table(
 
 
 def by_margin(cell: rc.Cell) -> float:
-    """Return the code dimension as if the least difference of scores counted, not the least cosine.
+    """Predict the code's dimension from the least difference of scores, not from the least cosine.
 
     A cosine is this difference divided by the distance of two values, which is shorter within a
     group.
@@ -62,10 +62,11 @@ def by_margin(cell: rc.Cell) -> float:
     ),
 )
 def decoder_code(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Each fact has a short code, a random projection of a direction, and a linear decoder. A rival
-    wins by the angle between the fact's direction and the difference of the two values, exactly. So
-    the least angle bounds the wrong facts, in any geometry. Here half to three quarters of the
-    values' squared length is common, to all or to a group. The best directions then need up to 1.4
-    times as long a code as values that share nothing, and the values themselves as codes 5 times.
-    What is tested is this decoder; no MLP is trained."""
+    """Each fact has a short code, a random projection of a direction, and a linear decoder. The
+    probability that a rival wins depends only on the angle between the fact's direction and the
+    difference of the two values. So the least cosine bounds the number of wrong facts, in any
+    geometry. Here half to three quarters of the values' squared length is common, to all or to a
+    group. Codes of the best directions then have to be up to 1.4 times as long as for values that
+    share nothing, and codes of the values themselves 5 times as long. The claim tests this decoder;
+    no MLP is trained."""
     return (block.draw(measured.accuracy, cell) >= 0.99).to(block.dtype)

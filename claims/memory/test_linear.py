@@ -14,7 +14,7 @@ from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
 SOURCE = rc.Source("B", "B1", provenance="derived", reference="theory/memory/linear.py")
-# Multiples of a predicted dimension: edges of a region, and further out.
+# Multiples of a predicted dimension: near a region's edges, and beyond them.
 NEAR, WIDE, CLOSE = (0.92, 0.97, 1.03, 1.08), (0.8, 1.0, 1.4), (0.92, 1.0, 1.1)
 ACCURACY = rc.Plot(x="dim", group=("associations",), y_label="share of associations recalled")
 MAJORITY = replace(ACCURACY, y_label="share of memories over half right", collapse=True)
@@ -47,24 +47,24 @@ def capacities(*dims: int) -> tuple[rc.Cell, ...]:
 
 
 def root_of(cell: rc.Cell, power: float) -> float:
-    """Power law in n that is right at n = 64."""
+    """Predict the dimension by a power law in n that is right at n = 64."""
     return float(memory.half_dim(64) * (cell["associations"] / 64) ** power)
 
 
 def independent(cell: rc.Cell, own: float = 1.0) -> float:
-    """Accuracy for independent normal scores, of variance n/d^2 plus ``own`` times 1/d."""
+    """Predict the accuracy for independent normal scores of variance n/d^2 + ``own``/d."""
     n, dim = cell["associations"], cell["dim"]
     return memory.accuracy_of_independent_scores(n, n / dim**2 + own / dim)
 
 
 def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Share of the associations that W = sum_k u_k e_k^T recalls."""
+    """Measure the share of the associations that W = sum_k u_k e_k^T recalls."""
     pairs = draw(cell, block)
     return measured.recalled_share(pairs, measured.hebbian(pairs))
 
 
 def hebbian_whole(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Whether the sum of outer products recalls every association."""
+    """Return 1 where the sum of outer products recalls every association, else 0."""
     pairs = draw(cell, block)
     return measured.all_recalled(pairs, measured.hebbian(pairs))
 
@@ -184,7 +184,7 @@ linear_threshold_asymptotic = majority_claim(
     ),
 )
 def orthonormal_exact(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Without overlaps there is no interference, and every one of n <= d associations is right."""
+    """Without overlaps there is no interference, and all of n <= d associations are recalled."""
     pairs = measured.orthonormal(
         replicates=block.replicates, **cell, device=block.device, dtype=block.dtype
     )

@@ -14,7 +14,7 @@ from theory.memory import linear as memory
 
 linear_claim = partial(claim, source=rc.Source("B", "B1"))
 # Multiples of a predicted rank or dimension: edges of a region, and further out.
-VOCABULARIES = ((1024, 1024), (4096, 2048), (16384, 1024), (131072, 4096))  # and queries
+VOCABULARIES = ((1024, 1024), (4096, 2048), (16384, 1024), (131072, 4096))  # tokens, queries
 RANKS, DIMS = (0.9, 0.96, 1.04, 1.1), (0.97, 1.03)
 
 
@@ -30,22 +30,22 @@ def ranks(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
 
 
 def large(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Make cells of d = m around the width for half recall, with a number of queries."""
+    """Make cells around the dimension for half recall, at numbers of associations and queries."""
     return rc.ladder(table("associations queries", *points), "dim", rc.on(memory.half_dim), DIMS)
 
 
 def same_parameters(dim: Callable[[float], float]) -> Callable[[rc.Cell], float]:
-    """Rank at which m d equals d^2 at the dimension that a full-rank memory needs."""
+    """Predict the rank m at which m d equals d^2 at the dimension that a full-rank memory needs."""
     return lambda c: dim(c["associations"]) ** 2 / c["dim"]
 
 
 def ideal(cell: rc.Cell, dim: float) -> float:
-    """Rank at which, in the limit, half of the associations are recalled: 2 n log n / d."""
+    """Predict the rank that recalls half of the associations in the limit: 2 n log n / d."""
     return memory.half_dim_asymptotic(cell["associations"]) ** 2 / dim
 
 
 def low_rank_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Share of the queries that the memory recalls, after a random projector if m < d."""
+    """Measure the share of queries recalled, after a random projector if the cell has a rank."""
     pairs = draw(cell, block)
     stored = measured.hebbian(pairs)
     if "width" in cell:
@@ -55,7 +55,7 @@ def low_rank_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 
 def most_recalled(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Whether the memory recalls more than half of the queries."""
+    """Return 1 where the memory recalls more than half of the queries, else 0; 1/2 at a tie."""
     return majority(low_rank_accuracy(cell, block))
 
 
@@ -158,8 +158,8 @@ rank_threshold = measuring(most_recalled, linear_claim)(
     plot=rc.Plot("parity", y_label="share of associations recalled"),
 )
 def one_bit_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Rounding every parameter to its sign adds noise as if there were pi/2 times the
-    associations, less in the terms that come from the outputs' own overlaps."""
+    """Rounding every parameter to its sign adds noise as if there were pi/2 times as many
+    associations. Terms that come from the outputs' own overlaps gain less noise."""
     pairs = draw(cell, block)
     return measured.recalled_share(pairs, measured.one_bit(measured.hebbian(pairs)))
 

@@ -29,12 +29,12 @@ necessary = rc.on(optimal.associations_on_line, constant=2 / math.pi)
 
 
 def load(cell: rc.Cell) -> float:
-    """Number of pairs by the reported closed form."""
+    """Predict the number of pairs by the reported closed form."""
     return float(cell["dim"] ** 2 * theory.critical_load(cell["share"]))
 
 
 def small_shares(cell: rc.Cell) -> float:
-    """Number of pairs by the closed form's limit for small shares."""
+    """Predict the number of pairs by the closed form's limit for small shares."""
     return float(cell["dim"] ** 2 / (2 * math.log(1 / cell["share"])))
 
 

@@ -1,7 +1,7 @@
 """Constructed MLP associative memories: accuracy, width, capacity, and ReLU features.
 
-All sizes are of order 10 to 1000, too small for the limit's capacities, N log N ~ md. The claims
-test the law at finite size, and state the limit.
+All sizes are of order 10 to 1000, too small for the limit law N log N ~ m d. The claims test the
+law at finite size, and state the limit.
 """
 
 import math
@@ -59,12 +59,12 @@ def middle(*parts: float) -> tuple[rc.Cell, ...]:
 def anchored(
     shape: Callable[[rc.Cell], float], law: Callable[[rc.Cell], float], base: rc.Cell
 ) -> Callable[[rc.Cell], float]:
-    """Return the power law `shape`, scaled to be right at the base."""
+    """Return the power law ``shape``, scaled to equal ``law`` at the cell ``base``."""
     return lambda cell: law(base) * shape(cell) / shape(base)
 
 
 def leading_accuracy(cell: rc.Cell) -> float:
-    """Accuracy of Gaussian scores of variance (N/d + N/M)/m, without the own signal's variance."""
+    """Predict accuracy from Gaussian scores of variance (N/d + N/M)/m, and a constant signal."""
     n, outputs = cell["associations"], cell.get("outputs", cell["associations"])
     own, weights = quadrature.normal(64)
     deviation = math.sqrt(n * (1 / cell["dim"] + 1 / outputs) / cell["width"])
@@ -72,7 +72,7 @@ def leading_accuracy(cell: rc.Cell) -> float:
 
 
 def n_log_n(cell: rc.Cell) -> float:
-    """Product N log N."""
+    """Compute N log N."""
     return float(cell["associations"] * math.log(cell["associations"]))
 
 
@@ -141,7 +141,7 @@ memory_width = all_right(
     plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
 
-# Declared again: with two looks fewer it was INCONCLUSIVE at seed 0; its region is narrower now.
+# Declared again, as it was INCONCLUSIVE at seed 0: now with two more looks and a narrower region.
 memory_few_outputs = all_right(
     "B.mlp-memory-few-outputs",
     "Interference within an output adds to that between outputs",
@@ -336,9 +336,9 @@ relu_floor = share_right(
     ),
 )
 def relu_projection(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """With plain ReLU features every input overlaps every other by 1/pi of its own square, so each
-    answer is mostly the sum of all outputs. Removing constant and linear parts gains more than half
-    of the associations."""
+    """With plain ReLU features, the overlap of two inputs is 1/pi of a feature vector's squared
+    length, so each answer is mostly the sum of all outputs. Without the constant and linear parts
+    of the features, the memory recalls more associations, by more than half of all."""
     projected = block.draw(constructed, cell, features="relu")["accuracy"]
     plain = block.draw(constructed, cell, features="plain relu")["accuracy"]
     return {"projected": projected, "plain": plain, "difference": projected - plain}

@@ -1,4 +1,4 @@
-"""Best linear memory: the number of pairs that a matrix can store, and that training stores."""
+"""Best linear memory: the number of pairs that a matrix can store, and that training reaches."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ REFERENCE = "theory/memory/optimal.py"
 DERIVED = rc.Source("B", "B1", provenance="derived", reference=REFERENCE)
 ENOUGH = 0.99
 
-# Multiples of the predicted number of associations: edges of a region, and further out.
+# Multiples of the predicted number of associations: near a region's edges, and beyond them.
 EDGES, SHARP, ACROSS = (0.9, 0.95, 1.05, 1.1), (0.92, 0.97, 1.03, 1.08), (0.88, 1.1)
 TRAINED, LITERAL = (0.85, 0.88, 1.05), (0.85, 1.15)
 SMALL, LARGE, HUGE = (10, 12, 16), (20,), (24, 32, 48)
@@ -61,7 +61,7 @@ def rungs(factors: tuple[float, ...], *dims: int, **more: bool) -> tuple[rc.Cell
 
 
 def beside(constant: float, *dims: int, **more: bool) -> tuple[rc.Cell, ...]:
-    """Make cells at the edges around d^2 = constant n log n, and around the true number."""
+    """Make cells around the number of pairs n on d^2 = constant n log n, and around `critical`."""
     points, line = rc.grid(dim=dims, **more), rc.on(theory.associations_on_line, constant=constant)
     literal = rc.ladder(points, "associations", line, LITERAL)
     return literal + rc.ladder(points, "associations", critical, ACROSS)
@@ -75,7 +75,7 @@ storable = measuring(
 
 
 def accuracy(pairs: measured.Pairs) -> torch.Tensor:
-    """Share of pairs stored after training as in the released code."""
+    """Measure the share of pairs stored after training as in the released code."""
     memory = measured.train(pairs, steps=4096, rate=1000.0, enough=ENOUGH)
     return measured.stored(pairs, memory).double().mean(1)
 
@@ -296,8 +296,8 @@ published_line = by_training(
     plot=rc.Plot(x="dim", y_label="share of memories with 99% stored", log=""),
 )
 def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Training nearly always stores 99% of these numbers of pairs, and the sum of outer products
-    nearly never does."""
+    """At these numbers of pairs training nearly always stores 99% of the pairs, and the sum of
+    outer products nearly never does."""
     pairs = block.draw(measured.draw, cell)
     hebbian = measured.stored(pairs, measured.hebbian(pairs)).double().mean(1)
     shares = {"hebbian": hebbian, "trained": accuracy(pairs)}
@@ -324,8 +324,8 @@ def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     ),
 )
 def within_best(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """The best memory stores whatever a trained one stores, and now and then what training does
-    not find."""
+    """The best memory stores all pairs wherever a trained memory does, and now and then where
+    training does not succeed."""
     pairs = block.draw(measured.draw, cell)
     possible, trained = measured.separable(pairs), accuracy(pairs) == 1
     return {"error": (trained & ~possible).double(), "missed": (possible & ~trained).double()}

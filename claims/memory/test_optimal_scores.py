@@ -28,9 +28,9 @@ scores_claim = partial(
 
 
 def profile(pairs: measured.Pairs, memory: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and deviation of right scores over pairs, (R,) each.
+    """Compute mean and standard deviation of right scores over pairs, (R,) each.
 
-    Units are the root mean square of the competitors.
+    The unit is the root mean square of the competitors' scores.
     """
     scores = measured.scores(pairs, memory)
     own = scores.diagonal(dim1=1, dim2=2)
@@ -59,8 +59,8 @@ def profile(pairs: measured.Pairs, memory: torch.Tensor) -> tuple[torch.Tensor, 
     ),
 )
 def optimal_level(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The best memory raises a right score to the largest of n - 1 independent competitors, in
-    units of their root mean square, and no further."""
+    """In units of the competitors' root mean square, the best memory raises a right score as high
+    as the largest of n - 1 independent competitors, and no higher."""
     pairs = block.draw(measured.draw, cell)
     return profile(pairs, measured.regularised(pairs, RIDGE))[0]
 
@@ -78,15 +78,15 @@ def optimal_level(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 )
 def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """Right scores of the sum of outer products vary widely: some are higher than needed, many too
-    low. The best memory has nearly all of them at one level."""
+    low. In the best memory nearly all right scores are equal."""
     pairs = block.draw(measured.draw, cell)
     spread = profile(pairs, measured.regularised(pairs, RIDGE))[1]
     hebbian = profile(pairs, measured.hebbian(pairs))[1]
     return {"twice": 2 * spread, "thrice": 3 * spread, "hebbian": hebbian}
 
 
-# Declared again twice: with fewer replicates in two cells it was INCONCLUSIVE at seed 0, at -0.086;
-# with a single look at seed 3010, at -0.083.
+# Declared again twice, as it was INCONCLUSIVE: with fewer replicates in two cells at seed 0, at
+# -0.086, and with a single look at seed 3010, at -0.083.
 @relaxing("equal spectra", replicates=(192, 768))(
     "G.beyond-equal-spectra",
     "Equal spectra at small size",
@@ -102,8 +102,8 @@ def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     "memories of largest margin it differs by 0.02 less",
 )
 def equal_spectra(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """The largest singular value, relative to the norm, of the weights that are learnt with shared
-    competitors and with own ones."""
+    """The weights of the best memory have the same largest singular value, relative to their norm,
+    with shared competitors and with separate competitors for each input."""
     found = {}
     for name, own in (("original", False), ("decoupled", True)):
         pairs = block.draw(measured.draw, {**cell, "own_competitors": own})

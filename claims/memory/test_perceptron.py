@@ -1,4 +1,4 @@
-"""Perceptron: bits that a weight stores if each pattern has one output bit."""
+"""Perceptron: the number of patterns, of one output bit each, that a weight stores."""
 
 import math
 from functools import partial
@@ -51,7 +51,8 @@ def rungs(*dims: int) -> tuple[rc.Cell, ...]:
 )
 def cover_count(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Hyperplanes through the origin divide n points in general position in d dimensions in
-    exactly 2 sum_{k<d} C(n-1, k) ways: a linear program for each labelling counts as many."""
+    exactly 2 sum_{k<d} C(n-1, k) ways. The simulation counts them by a linear programme for each
+    labelling."""
     return measured.dichotomies(block.rngs, **cell)
 
 
@@ -119,6 +120,6 @@ cover_capacity = labelled(
     plot=rc.Plot(x="dim", y_label="patterns per weight", log=""),
 )
 def binary_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With weights of one bit the perceptron stores, in the limit of many weights, 0.83 patterns
-    per weight: less than the bit that each weight has."""
+    """With weights of one bit, in the limit of many weights, the perceptron stores 0.83 patterns
+    per weight, so 0.83 bits in a weight of one bit."""
     return measured.binary_patterns(block.rngs, **cell) / cell.number("dim")

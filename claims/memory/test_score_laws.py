@@ -19,19 +19,19 @@ LISTED = table("associations dim", (128, 16), (256, 24))
 
 
 def crosstalk(cell: rc.Cell) -> float:
-    """Standard deviation of a score, from n outputs."""
+    """Predict the standard deviation of a score with n pairs, sqrt(n)/d."""
     return math.sqrt(cell.number("associations")) / cell.number("dim")
 
 
 def asymptotic(cell: rc.Cell) -> Callable[[float], float]:
-    """Law of the lead if the largest of n rivals is fixed at its limit."""
+    """Predict the law of the lead as if the largest of n rivals were fixed at its limit."""
     spread = crosstalk(cell)
     largest = math.sqrt(2 * math.log(cell.number("associations")))
     return partial(stats.norm.cdf, loc=1 - spread * largest, scale=spread)
 
 
 def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
-    """Own score (R,) of a pair in a sum of outer products, and its rivals' scores (R, n - 1)."""
+    """Compute a pair's own score (R,) in a sum of outer products, and rivals' scores (R, n - 1)."""
     pairs = draw(cell, block)
     answer = measured.hebbian(pairs) @ pairs.inputs[:, 0, :, None]
     scores = (pairs.outputs @ answer)[:, :, 0]
@@ -74,9 +74,9 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     ),
 )
 def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """True scores and each rival's scores are normal. The margin is the true score less the largest
-    rival's. At these sizes its law is not the limit's: a true score competes with n - 1 rivals that
-    share the length of the memory's answer."""
+    """True scores and each rival's scores are normal. The lead is the true score less the largest
+    rival's. At these sizes the lead does not have its limit law, because a true score competes with
+    n - 1 rivals whose scores all depend on the length of the memory's answer."""
     own, rivals = _scored(cell, block)
     return {"own": own, "rival": rivals[:, 0], "lead": own - rivals.amax(1)}
 
@@ -116,8 +116,7 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     ),
 )
 def percentile_profile(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A true score exceeds some share of the n - 1 rivals, which are independent given the length
-    of the memory's answer. This share spreads over all places: the first is common, and the last is
-    not excluded."""
+    """A true score exceeds some number of its n - 1 rivals, which are independent given the length
+    of the memory's answer. The number of rivals exceeded is often n - 1, but spreads down to 0."""
     own, rivals = _scored(cell, block)
     return (rivals < own[:, None]).sum(1).to(block.dtype)

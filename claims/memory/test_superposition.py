@@ -22,12 +22,12 @@ FEWER = SIZES[0]
 
 
 def beside(law: float, fewer: float) -> float:
-    """Dimension proportional to ``law``, and right at 64 attributes, where the law is ``fewer``."""
+    """Scale ``law`` to be right at 64 attributes, where it is ``fewer``: a dimension."""
     return float(needed(FEWER) * law / fewer)
 
 
 def linear_memory(cell: rc.Cell) -> float:
-    """Dimension by the law of a linear memory with frozen embeddings that stores as many facts."""
+    """Predict the dimension as if a linear memory with frozen embeddings stored the facts."""
     law, fewer = (linear.half_dim(c["attributes"] * c["relations"]) for c in (cell, FEWER))
     return beside(law, fewer)
 
@@ -56,9 +56,9 @@ def linear_memory(cell: rc.Cell) -> float:
     ),
 )
 def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Subjects that are superpositions of their attributes' vectors, and an MLP that knows the
-    relations and no fact, recall 99% of eight times as many facts with a quarter more dimensions.
-    What is stored in a weight of the embeddings hardly changes: their number grows eightfold."""
+    """Subjects are superpositions of their attributes' vectors, and an MLP knows the relations but
+    no fact. With a quarter more dimensions they recall 99% of eight times as many facts. A weight
+    of the embeddings stores hardly more, because there are eight times as many embeddings."""
     return (block.draw(measured.accuracy, cell) >= 0.99).to(block.dtype)
 
 
@@ -81,13 +81,13 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot("parity", y_label="share of facts recalled"),
 )
 def superposed_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A fact comes out right where its attribute's score exceeds C - 1 others, all disturbed by the
-    R - 1 other attributes of its subject."""
+    """A fact comes out right if its attribute's score exceeds C - 1 other scores. The R - 1 other
+    attributes of its subject disturb all scores."""
     return block.draw(measured.accuracy, cell)
 
 
 def queries(cell: rc.Cell) -> float:
-    """Size of a simulation: tables of all queries and their answers, and scores of attributes."""
+    """Return the cost of a simulation: tables of all queries and their answers, and scores."""
     stored = theory.superposed(cell["relations"], cell["hops"], cell["chain"])
     asked = cell["attributes"] * cell["relations"] ** cell["hops"]
     return float(4 * asked + cell["attributes"] ** 2 * stored / 4)
@@ -132,8 +132,9 @@ hops = partial(claim, source=rc.Source("G", "G10"), size=queries)
     plot=rc.Plot("parity", y_label="share of queries answered"),
 )
 def chained(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A model that says each attribute on the way, and looks up its embedding next, answers queries
-    of several hops with the embeddings and the MLP of one hop. It is right where each hop is."""
+    """A model that says the attribute of each hop, and continues from its embedding, answers
+    queries of several hops with the embeddings and the MLP of one hop. An answer is right if each
+    hop is right."""
     return block.draw(measured.accuracy, cell)
 
 
@@ -148,7 +149,7 @@ hops_dim = rc.on(theory.hops_dim)
 
 
 def unordered(cell: rc.Cell) -> float:
-    """Dimension if a composition were the number of times that each relation occurs."""
+    """Predict the dimension as if only the number of times counted that each relation occurs."""
     relations, hops = int(cell["relations"]), int(cell["hops"])
     stored = relations if cell["chain"] else math.comb(relations + hops - 1, hops)
     return theory.needed_dim(cell["attributes"], stored, 0.5 ** (1 / hops if cell["chain"] else 1))
@@ -188,12 +189,13 @@ def unordered(cell: rc.Cell) -> float:
 )
 def hopping(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """With four relations and two hops, 16 compositions superposed in an embedding need three
-    times the dimension that a chain of thought needs. A third hop needs 18% more with a chain."""
+    times the dimension that a chain of thought needs. With a chain, a third hop needs 18% more
+    dimensions."""
     return (block.draw(measured.accuracy, cell) >= 0.5).to(block.dtype)
 
 
 def select(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Shares of right answers of a trained MLP, to new facts and to those it was trained on."""
+    """Measure the shares of right answers of a trained MLP, to new and to its training facts."""
     return block.draw(measured.transferred, cell)
 
 

@@ -1,4 +1,4 @@
-"""Trained MLP associative memories: the reference lines of the published figure."""
+"""Trained MLP associative memories, compared with the lines drawn in the published figure."""
 
 import math
 from functools import partial
@@ -23,7 +23,7 @@ LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (pu
 
 
 def line(cell: rc.Cell) -> float:
-    """Number of associations on the published line: md = 0.35 N log N, or 1.2 N at M = 32."""
+    """Predict the associations N on the published line: m d = 0.35 N log N, or 1.2 N at M = 32."""
     parameters = cell["width"] * cell["dim"]
     if "outputs" in cell:
         return float(parameters / 1.2)
@@ -31,7 +31,7 @@ def line(cell: rc.Cell) -> float:
 
 
 def train(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Whether training recalls at least 99%."""
+    """Train a memory: ``accuracy``, and ``value``, 1 from an accuracy of 99% on: (R,) each."""
     sizes = {"outputs": cell["associations"]} | cell.without("width")
     best = measured.trained_accuracy(
         block.draw(measured.draw, sizes), block.rngs, width=cell["width"]
@@ -50,7 +50,10 @@ training = measuring(train, partial(claim, source=PUBLISHED, regime=LINE_REGIME)
 def line_claim(
     id: str, title: str, statement: str, pilots: str, latex: str, **outputs: int
 ) -> rc.Claim:
-    """Declare a claim that the capacity is on a published line; ``pilots``: earlier findings."""
+    """Declare a claim that the capacity is on a published line.
+
+    ``pilots``: findings of pilots, for the reason of the region.
+    """
     shapes = rc.grid({"dim": d, "width": 2 * d, **outputs} for d in (8, 11, 16))
     return training(
         id,
@@ -108,7 +111,7 @@ trained_reach = training(
     """Most seeds store four fifths of what the line promises, whatever the ratio of width to
     dimension; the construction stores a fraction of that.""",
     latex=r"N_* \geq 0.8\,N_{\mathrm{line}}",
-    predict=lambda _: 0.0,  # the region is one of the probability itself
+    predict=lambda _: 0.0,  # so that the region is for the probability itself
     cells={"smoke": REACHED[1:2], "standard": REACHED},
     rule=rc.ProportionDifference(rc.Region(0.5, math.inf)),
     why="capacity is where half of the seeds succeed",
@@ -136,7 +139,7 @@ trained_reach = training(
 
 
 def by_decodability(cell: rc.Cell) -> float:
-    """Number of facts on the published line if weights grow as codes of a random projection do."""
+    """Predict the facts on the published line as if weights grew like random-projection codes."""
     facts = cell["groups"] * round(line(cell) / cell["groups"])
     longer = decoder.needed_code(facts, cell["groups"], cell["shared"]) / decoder.needed_code(
         facts, 1, 0.0
@@ -177,8 +180,8 @@ CROWDED = rc.grid(
     ),
 )
 def trained_groups(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """A trained MLP needs a third more weights for values that crowd into groups than for
-    independent values, as random codes for them are a third longer."""
+    """A trained MLP needs a third more weights for values in groups than for independent values,
+    because random codes for values in groups are a third longer."""
     facts = cell["associations"]
     sizes = {"associations": facts, "outputs": facts, "dim": cell["dim"]}
     independent = block.draw(measured.draw, sizes)

@@ -25,7 +25,7 @@ stored = measuring(lambda cell, block: block.draw(error, cell), zipf_claim)
 def cutoffs(
     *dims: int, factors: Iterable[float] = (1.0,), alpha: float = 2.0
 ) -> tuple[rc.Cell, ...]:
-    """Make cells that store these multiples of d/log d tokens, equally many under every label."""
+    """Make cells that store ``factors`` times d/log d tokens, equally many with each label."""
     each = {(d, f): max(1, round(f * d / math.log(d) / LABELS)) for d in dims for f in factors}
     return rc.grid(
         {"alpha": alpha, "labels": LABELS, "dim": dim, "stored": LABELS * number}
@@ -36,7 +36,7 @@ def cutoffs(
 def weighted(
     *dims: int, power: float | tuple[float, ...], stored: int = TOKENS
 ) -> tuple[rc.Cell, ...]:
-    """Make cells with weights p^rho."""
+    """Make cells with weights p^``power``."""
     return rc.grid(alpha=2.0, labels=LABELS, dim=dims, power=power, stored=stored)
 
 
@@ -49,23 +49,23 @@ def own_labels(*dims: int, fraction: int) -> tuple[rc.Cell, ...]:
 
 
 def tail(cell: rc.Cell, tokens: float) -> float:
-    """Order of magnitude of the error if so many tokens fit into the memory."""
+    """Compute the error's order of magnitude if ``tokens`` tokens fit into the memory."""
     return float(tokens ** zipf.cutoff_exponent(cell["alpha"]))
 
 
 def cutoff_rate(cell: rc.Cell) -> float:
-    """Order of magnitude of the error if d/log d tokens fit into the memory."""
+    """Compute the error's order of magnitude if d/log d tokens fit into the memory."""
     return tail(cell, cell["dim"] / math.log(cell["dim"]))
 
 
 def right_at_24() -> float:
-    """Error with a label for each token, at d = 24."""
+    """Predict the error with a label for each token, at d = 24."""
     (small,) = own_labels(24, fraction=10)
     return zipf.many_labels_error(**small)
 
 
 def unseen_error(cell: rc.Cell) -> float:
-    """Error if only tokens that training has not shown are guessed."""
+    """Predict the error as if only tokens that training has not shown were guessed."""
     return float((1 - 1 / cell["labels"]) * zipf.unseen_mass(cell["alpha"], cell["samples"]))
 
 
@@ -233,8 +233,9 @@ power_exponent_p = stored(
     ),
 )
 def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The less the frequent tokens dominate a memory that stores no more than fit, the more of them
-    it recalls. Here even square-root weights, the better of the two above, do worse."""
+    """A memory that stores no more tokens than fit recalls more of them if the frequent tokens
+    dominate less. So equal weights up to a cut-off do better than weights by frequency, and even
+    than square-root weights, the better of the two tested above."""
     rooted = cell.replace(stored=TOKENS, power=0.5)
     return (block.draw(error, cell) < block.draw(error, rooted)).double()
 
@@ -273,9 +274,9 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(x="stored", group=("dim",), y_label="share of inputs answered wrong", log="xy"),
 )
 def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """With as many labels as tokens the interference spreads over d^2 directions, which hold a
-    multiple of d^2/log d tokens: from d = 24 to 48 the error falls to less than a third. The stated
-    rate d^(1 - alpha) holds for a few labels; here it is only an upper bound."""
+    """With as many labels as tokens the interference spreads over d^2 directions, so a multiple of
+    d^2/log d tokens fits. From d = 24 to 48 the error falls to less than a third. The stated rate
+    d^(1 - alpha) holds for a few labels; here that rate is only an upper bound."""
     return block.draw(error, cell, fresh=max(1, 1024 // cell["stored"]))
 
 

@@ -16,12 +16,12 @@ PARTS = {"a third": 3, "a sixth": 6, "a twelfth": 12, "a twenty-fourth": 24}
 
 
 def cut_at(cell: rc.Cell, part: int) -> int:
-    """Number of tokens to store: the dimension over `part`, rounded to as many for each label."""
+    """Return the number of tokens to store: d / ``part``, rounded to equally many per label."""
     return LABELS * max(1, round(cell.number("dim") / part / LABELS))
 
 
 def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> str:
-    """Part of the dimension that leaves the least error, or the part next to a given size."""
+    """Name the part of the dimension with the least predicted error, or the part near ``size``."""
     stored = {name: cut_at(cell, part) for name, part in PARTS.items()}
     best = (
         zipf.best_stored(cell["alpha"], LABELS, cell["dim"], stored.values())
@@ -54,8 +54,8 @@ def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> 
     ),
 )
 def best_cutoff(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """The best number P of tokens to store is of order d but for a logarithm: a third of d at
-    d = 64, a sixth at d = 512. More overflow the memory, and fewer leave out what would fit."""
+    """The best number P of tokens to store is of order d up to a logarithm: a third of d at d = 64,
+    a sixth at d = 512. More tokens than P overflow the memory, and fewer leave room unused."""
     return {
         name: 1 - block.draw(error, cell.replace(stored=cut_at(cell, part)), fresh=FRESH)
         for name, part in PARTS.items()

@@ -1,13 +1,13 @@
-"""Test theorems by simulation: a claim is a region, and evidence an interval.
+"""Test theorems by simulation: a claim states a region, and the evidence gives an interval.
 
 A claim file says `import recall_claims as rc`, and needs the names in `__all__` and nothing else:
 
 * `claim` turns a function that simulates a `Block` of replicates in a `Cell` into a claim; `grid`
   and `ladder` make the cells.
 * `prediction` registers a formula of a theory, with its regime and its stated error, such as 0.02,
-  "5%" or "exact"; `on` applies one to a cell. `Source` says which statements are tested;
-  `add_paper` makes a paper known.
-* A rule turns observations into intervals and has a `Region` for them.
+  "5%" or "exact". `on` makes the formula predict for cells.
+* `Source` says which statements a claim tests; `add_paper` makes their paper known.
+* A rule turns observations into intervals, and has the `Region` in which they should lie.
   Means against predictions: `MeanRatio`, `MeanDifference`, `ProportionDifference`.
   A median, a variance, a function of means, a law: `Quantile`, `Variance`, `Functional`, `Law`.
   Limits of means: `Limit`. Several of these on the same replicates: `Several`.
@@ -22,8 +22,8 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
 * `Plot` says how the report draws the cells.
 
 A conftest.py that imports `pytest_addoption` from `recall_claims.hook` makes pytest collect the
-claims of its folder. `run`, of `recall_claims.notebook`, judges a claim without pytest. A rule of
-your own extends `recall_claims.judge.rules.Rule`, a way to bound means extends
+claims of its folder. `run`, of `recall_claims.notebook`, judges a claim without pytest. To write
+your own rule, extend `recall_claims.judge.rules.Rule`. To bound means in another way, extend
 `recall_claims.judge.methods.Method`.
 
 `python -m recall_claims new NAME` writes an example. To try a rule on any data:

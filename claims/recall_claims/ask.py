@@ -103,6 +103,9 @@ def find(name: str, package: str) -> Prediction:
 def values(texts: Sequence[str]) -> dict[str, list[Scalar]]:
     """Read parameters from the command line, such as ``dim=256,512``.
 
+    Raises:
+        ValueError: a text is not of the form name=value, or a name comes twice.
+
     >>> values(["dim=256,512", "embeddings=sphere", "balanced=true", "alpha=1.5"])
     {'dim': [256, 512], 'embeddings': ['sphere'], 'balanced': [True], 'alpha': [1.5]}
     """
@@ -233,7 +236,7 @@ def _figure(value: float | str) -> str:
 
 
 def tested_by(formula: Prediction, baseline: Path) -> list[ClaimRow]:
-    """Return a report's claims that test the formula, or else claims that test its module."""
+    """Return a report's claims that test the formula, or else those on a formula of its module."""
     claims = load(baseline).claims if baseline.is_file() else []
     found = [claim for claim in claims if claim.source.module == formula.module]
     return [claim for claim in found if claim.latex == formula.latex] or found

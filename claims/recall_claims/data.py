@@ -84,7 +84,7 @@ def write(samples: Sequence[Sample], path: Path) -> int:
     if path.suffix == ".npz":
         arrays = {f"{s.cell.id}/{name}": v for s in samples for name, v in s.observations.items()}
         with path.open("xb") as file:
-            save: Callable[..., None] = np.savez  # no keyword here is its flag
+            save: Callable[..., None] = np.savez  # here all keywords are names of arrays
             save(file, **arrays)
     elif path.suffix == ".csv":
         names = [*samples[0].observations]

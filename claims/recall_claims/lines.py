@@ -31,7 +31,7 @@ Points = dict[float, float]
 class Strand:
     """Cells on one curve, ordered along `x`, with their rows of the record.
 
-    Along a strand only `x` changes, or other numbers grow or fall with `x`.
+    Along a strand only `x` changes, or all that changes are numbers that grow or fall with `x`.
     """
 
     x: str
@@ -57,7 +57,7 @@ class Strand:
         return len(self.shared) == len(self.cells[0]) - 1
 
     def at(self, value: float) -> Cell:
-        """Make a cell at a value of `x`; interpolate other changing numbers."""
+        """Make a cell at a value of `x`; interpolate other changing numbers in the logarithm."""
         if self.alone:
             return self.cells[0].replace(**{self.x: value})
         index = next(i for i, end in enumerate(self.values[1:]) if value <= end)
@@ -75,9 +75,9 @@ def lines(
 ) -> list[Line]:
     """Work out the curves of a claim's prediction, and of wrong theories where they differ most.
 
-    There are no curves if the plot says that predictions are dear. There is none along cells if the
-    regime ends, or a prediction fails, between them. A claim with a curve of its own has none of
-    wrong theories.
+    If the plot says that predictions are dear, there are no curves. If the regime ends or a
+    prediction fails between cells, there is no curve along these cells. If the claim has a `curve`
+    of its own, wrong theories have no curves.
 
     Args:
         claim: the claim.
@@ -122,8 +122,8 @@ def _line(strand: Strand, curve: Points, control: str = "") -> Line:
 def _strands(
     plot: Plot, x: str, cells: Sequence[Cell], rows: Sequence[CellRow]
 ) -> Iterator[Strand]:
-    """Yield the cells of each curve: they have the same parameters, and along the curve only x
-    differs, or all that differs is monotone."""
+    """Yield a strand per curve: cells with the same names of parameters and the same group, ordered
+    along x. Only x differs along a strand, or all that differs is monotone."""
     groups: dict[tuple[Any, ...], list[tuple[Cell, CellRow]]] = {}
     for cell, row in zip(cells, rows, strict=True):
         if isinstance(cell.get(x), int | float):
@@ -142,7 +142,7 @@ def _strands(
 
 
 def _monotone(strand: Strand) -> bool:
-    """Whether all that changes along a strand are positive, monotone numbers."""
+    """Whether x never repeats, and all else that changes are positive, monotone numbers."""
     for name in strand.cells[0].keys() - strand.shared.keys():
         values = [cell.get(name) for cell in strand.cells]
         numbers = [value for value in values if is_size(value)]
@@ -174,7 +174,7 @@ def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: fl
     """Return the predicted curve along a strand; empty if the regime ends, or the formula fails,
     between its cells.
 
-    `width`: distance that all strands of the plot span on its axis.
+    `width`: the distance on the axis of x that all strands of the plot span together.
     """
     low, high = strand.values[0], strand.values[-1]
     across, up = _Axis("x" in plot.log and low > 0), _Axis("y" in plot.log)
@@ -198,7 +198,7 @@ def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: fl
         return None if found is None or (up.log and found <= 0) else found
 
     found: Points = {}
-    if claim.curve is None:  # else rows have critical values, or none
+    if claim.curve is None:  # else the rows' predictions are critical values, or missing
         pairs = zip(strand.values, strand.rows, strict=True)
         found = {x: row.predicted for x, row in pairs if isinstance(row.predicted, float)}
     places = (*across.between(ends, EVEN if strand.alone else 1), *strand.values)
@@ -236,7 +236,10 @@ def _bent(
 
 
 def _departure(plot: Plot, strand: Strand) -> float:
-    """Return the largest gap between a control and the theory; relative on a log axis."""
+    """Return the largest gap between a control's and the theory's predictions.
+
+    On a log axis the gap is relative.
+    """
     farthest = 0.0
     for row in strand.rows:
         for wrong in row.controls.values():

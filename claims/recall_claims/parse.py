@@ -1,6 +1,6 @@
 """Read seeds, devices, durations and error budgets as people write them.
 
-Each function raises ValueError for a senseless value, and names the option.
+For a senseless value, each function raises a ValueError that names the option.
 """
 
 import re
@@ -15,7 +15,7 @@ MOST_DIGITS = 18
 
 
 def seed(text: str, option: str = "--seed") -> int:
-    """Read the suite's seed, or make a fresh one; errors name `option`."""
+    """Read the suite's seed, or draw one for "fresh"; errors name `option`."""
     if text == "fresh":
         return secrets.randbits(32)
     if not re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", text):

@@ -117,7 +117,7 @@ def overturn(found: record.ClaimRow, parts: Sequence[Component]) -> None:
 
 
 def said(verdict: Verdict, *, exploratory: bool) -> record.ClaimVerdict:
-    """Return the word for a verdict; an exploratory claim's result survives or breaks."""
+    """Return the word for a verdict; a decided exploratory claim SURVIVES or BREAKS."""
     words = record.EXPLORATORY if exploratory else record.ON_THEOREMS
     return words[list(Verdict).index(verdict)]
 
@@ -139,14 +139,17 @@ def suite(
     command: str,
     commit: str | None,
 ) -> record.Record:
-    """Make the whole record: settings of the run, papers, derivations and claims."""
+    """Make the whole record: settings of the run, papers, derivations and claims.
+
+    `ahead`: number of selected claims that the run did not reach.
+    """
     parts = {key: entry.budget for key, entry in papers.items()}
     modules = {claim.source.module for claim in claims if claim.source.module}
     machine, torch = f"{platform.system()} {os.uname().machine}", loaded_torch()
     hardware: dict[str, int | str] = {"cores": cores(), "machine": machine}
     hardware["instructions"] = instructions()
     if settings.device.startswith("cuda") and torch and torch.cuda.is_available():
-        hardware["gpu"] = torch.cuda.get_device_name(settings.device)  # else the workers'
+        hardware["gpu"] = torch.cuda.get_device_name(settings.device)  # else the workers have it
     return record.Record(
         suite=record.Suite(
             seed=settings.seed,
@@ -244,7 +247,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
 
 
 def _in_words(claim: Claim) -> dict[str, str]:
-    """Put in words the declared parts that no other field has, the same for runs of any tier.
+    """Put in words the declared parts that no other field has, the same in every tier.
 
     Cells that a function makes are left out.
     """
@@ -341,7 +344,7 @@ def _control(control: Control, parts: Sequence[Component]) -> record.ControlRow:
 
 
 def _plain(value: Any) -> float | str | None:
-    """Return a number or a name: the first of several, and None for a law."""
+    """Convert a prediction to a number or a name: the first of several, and None for a law."""
     if isinstance(value, Mapping):
         return _plain(next(iter(value.values())))
     if callable(value):

@@ -1,4 +1,4 @@
-"""Shared parts of the claims about flows: the whole model in a cell's embeddings, and durations.
+"""Shared parts of the claims about flows: the model of a cell, its paths, and learning times.
 
 Functions that simulate must not use theory: the library refuses claims that do.
 """
@@ -33,12 +33,12 @@ Pair = tuple[int, int]
 
 
 def sizes(*pairs: Pair, **more: str | float) -> tuple[rc.Cell, ...]:
-    """Make a cell for each pair of S and R."""
+    """Make a cell for each pair of numbers of subjects S and relations R."""
     return table("subjects relations", *pairs, **more)
 
 
 def reducible(regime: rc.Regime) -> rc.Regime:
-    """Extend a regime's search to matrices reduced by symmetry, and so to more sizes."""
+    """Extend a regime's search to matrices reduced by symmetry, which allow larger sizes."""
     return regime.searched(subjects=rc.log_range(2, 1024), weights=("whole", "reduced"))
 
 
@@ -50,25 +50,25 @@ def whole(cell: rc.Cell) -> float:
 
 
 def tuple_of(cell: rc.Cell) -> theory.Embeddings:
-    """Cell's choice of one-hot and Hadamard embeddings; only sign flow depends on it."""
+    """Read the cell's choice of one-hot and Hadamard embeddings; only sign flow depends on it."""
     found: theory.Embeddings = cell.get("embeddings", "OOO")
     return found
 
 
 def time_of(cell: rc.Cell, part: theory.Part, error: float = 0.1) -> float:
-    """Time at which a part's error has fallen to ``error``."""
+    """Predict the time at which a part's error has fallen to ``error``."""
     return theory.learning_time(
         theory.Facts.of(cell), part, flow=cell["flow"], error=error, embeddings=tuple_of(cell)
     )
 
 
 def ratio(cell: rc.Cell) -> float:
-    """Learning time of the subjects over learning time of the relations."""
+    """Predict the learning time of the subjects over the learning time of the relations."""
     return theory.time_ratio(theory.Facts.of(cell), flow=cell["flow"], embeddings=tuple_of(cell))
 
 
 def lasting(points: Iterable[rc.Cell], past: float = 1.05) -> tuple[rc.Cell, ...]:
-    """Add to cells the duration of the flow, until both parts are learned."""
+    """Add to cells the flow's duration, ``past`` times the time until both parts are learned."""
     return tuple(
         cell.replace(duration=float(f"{past * max(time_of(cell, part) for part in PARTS):.4g}"))
         for cell in points
@@ -76,10 +76,10 @@ def lasting(points: Iterable[rc.Cell], past: float = 1.05) -> tuple[rc.Cell, ...
 
 
 def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
-    """Model in the cell's embeddings.
+    """Make the model in the cell's embeddings.
 
-    "random" means orthonormal embeddings drawn for each replicate, for answers only where these are
-    few. Otherwise embeddings are the letters of `facts.hadamard_or_one_hot`, or one-hot; then
+    "random" means orthonormal embeddings drawn for each replicate; more than 128 answers stay
+    one-hot. Otherwise embeddings are one-hot, or the letters of `facts.hadamard_or_one_hot`. Then
     nothing is random, and one replicate represents all.
     """
     s, r = cell["subjects"], cell["relations"]
@@ -95,7 +95,7 @@ def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
 
 
 def learner(cell: rc.Cell, block: rc.Block) -> flows.Answering:
-    """Model of whole matrices, or, where the cell says so, of a few numbers by symmetry."""
+    """Make the model, with whole matrices or, if the cell says so, reduced by symmetry."""
     if cell.get("weights") == "reduced":
         like = torch.zeros((), device=block.device, dtype=block.dtype)
         return Reduced(cell["subjects"], cell["relations"], like)
@@ -103,7 +103,7 @@ def learner(cell: rc.Cell, block: rc.Block) -> flows.Answering:
 
 
 def each(block: rc.Block, values: Tensor) -> Tensor:
-    """Repeat a value for each replicate, where one represents all."""
+    """Repeat a value for each replicate if one replicate represents all."""
     return values.expand(block.replicates)
 
 
@@ -113,7 +113,7 @@ def path(
     times: Sequence[float],
     start: facts.Weights | None = None,
 ) -> Iterator[facts.Weights]:
-    """Path of the cell's flow of whole matrices, from the manifold if no start is given."""
+    """Follow the cell's flow, by default from a start with equal coordinates."""
     if start is None:
         level = cell.get("start", START)
         start = model.start(level, level)
@@ -121,7 +121,7 @@ def path(
 
 
 def disturbed(start: facts.Weights, size: float) -> facts.Weights:
-    """Start off the manifold: waves of this size, the same in all replicates, added to W_OV."""
+    """Add waves of ``size`` to W_OV, equal in all replicates, so that four numbers fall short."""
     waves = torch.arange(start.ov[0].numel()).to(start.ov).cos().view_as(start.ov[0])
     return facts.Weights(ov=start.ov + size * waves, kq=start.kq)
 
@@ -132,7 +132,7 @@ def end(
     times: Sequence[float],
     start: facts.Weights | None = None,
 ) -> facts.Weights:
-    """Last point of a path."""
+    """Return the last point of `path`."""
     (last,) = deque(path(cell, model, times, start), maxlen=1)
     return last
 
@@ -148,7 +148,7 @@ class Times:
 def learning_times(
     cell: rc.Cell, block: rc.Block, *, steps: int = 300, error: float = 0.1
 ) -> Times:
-    """Times, within the cell's duration, at which the model's errors first fall to ``error``."""
+    """Find the times, within the cell's duration, at which both errors first fall to ``error``."""
     model, times = learner(cell, block), flows.clock(cell["duration"], steps)
     odds = flows.followed(model, path(cell, model, times))
     return Times(
@@ -160,6 +160,6 @@ def learning_times(
 
 
 def learned_ratio(cell: rc.Cell, block: rc.Block, steps: int = 300) -> Tensor:
-    """Learning time of the subjects over learning time of the relations, in the simulation."""
+    """Measure the learning time of the subjects over the learning time of the relations."""
     found = learning_times(cell, block, steps=steps)
     return found.subject / found.relation

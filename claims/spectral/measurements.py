@@ -11,7 +11,10 @@ derived = partial(
 
 
 def drawn(cell: rc.Cell, block: rc.Block) -> tuple[measured.Task, float]:
-    """Draw the cell's task, a regression or Gaussian measurements; return it and the time, or 0."""
+    """Draw the cell's task, a regression or Gaussian measurements, and return it with the time.
+
+    The time is 0 if the cell has none.
+    """
     sizes = {name: value for name, value in cell.items() if name != "time"}
     task: measured.Regression | measured.Sensing
     if "measurements" in cell:

@@ -1,6 +1,6 @@
-"""Assumptions of the theorem, relaxed one at a time. Exploratory: no claim here fails a run.
+"""Exploratory claims that each relax one assumption of the theorem; none fails a run.
 
-The theorem has orthonormal embeddings, a start on the manifold, population gradients and
+The theorem assumes orthonormal embeddings, a start with equal coordinates, population gradients and
 infinitesimal steps.
 """
 
@@ -27,7 +27,7 @@ flow instead of 80 last until it has learned on the manifold, one draw of Gaussi
 
 
 def within(low: float, high: float) -> rc.MeanRatio:
-    """Rule for the mean over few replicates, so that the t interval uses part of its level."""
+    """Make the rule for a mean over few replicates: the t interval uses a tenth of its level."""
     return rc.MeanRatio(rc.Region(low, high), method=rc.Student(spent=0.1))
 
 
@@ -55,7 +55,7 @@ def settled(*flow_names: str, past: float, **more: str | float) -> tuple[rc.Cell
 
 
 def late(odds: facts.Odds, clock: Sequence[float]) -> Tensor:
-    """Learning time of the subjects over learning time of the relations."""
+    """Divide the learning time of the subjects by the learning time of the relations."""
     subject = flows.learning_time(odds.subject, clock, LEARNED)
     return subject / flows.learning_time(odds.relation, clock, LEARNED)
 
@@ -67,14 +67,14 @@ slowly = partial(beyond, cells={"standard": SLOW})
 
 
 def one_hot(cell: rc.Cell, block: rc.Block) -> facts.Facts:
-    """Model in one-hot embeddings, with separate weights in every replicate."""
+    """Make the model in one-hot embeddings, with separate weights in every replicate."""
     s, r = cell["subjects"], cell["relations"]
     replicates, device, dtype = block.replicates, block.device, block.dtype
     return facts.Facts(s, r, replicates=replicates, device=device, dtype=dtype)
 
 
 def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
-    """Ratio of the learning times from any start."""
+    """Measure the ratio of the learning times from any start."""
     clock = flows.clock(cell["duration"], STEPS[cell["flow"]])
     path = flows.flow(model, start, cell["flow"], clock)
     return late(flows.followed(model, path, until=LEARNED), clock)
@@ -95,7 +95,7 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
 )
 def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With Gaussian embeddings, which are not orthogonal, the median ratio of the learning times is
-    within a third of the ratio with orthonormal ones."""
+    within a third of the ratio with orthonormal embeddings."""
     s, r = cell["subjects"], cell["relations"]
     streams = block.draw(Streams, {})
     inputs, outputs = (gaussian(streams, n, 2 * n) for n in (s + r + 1, s * r))
@@ -117,7 +117,7 @@ def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
 )
 def random_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     """From a small random start the median ratio of the learning times is within 15% of the ratio
-    from a start on the manifold."""
+    from a start with equal coordinates."""
     model = one_hot(cell, block)
     like, streams = model.start(0.0, 0.0), block.draw(Streams, {})
     start = like.mapped(lambda table: START * streams.normal(*table.shape[1:]))
@@ -130,7 +130,7 @@ RULES = {"gradient": flows.identity, "spectral": singular_values.polar, "muon": 
 def stepped(
     cell: rc.Cell, block: rc.Block, rule: str
 ) -> tuple[facts.Facts, Iterator[facts.Weights]]:
-    """Model, and its path in steps on batches of pairs."""
+    """Make the model, and its path in steps on batches of pairs."""
     model = one_hot(cell, block)
     path = flows.one_step_at_a_time(
         model,
@@ -146,7 +146,7 @@ def stepped(
 
 
 def stepped_ratio(cell: rc.Cell, block: rc.Block, rule: str) -> Tensor:
-    """Ratio of the learning times in steps."""
+    """Measure the ratio of the learning times in steps."""
     model, path = stepped(cell, block, rule)
     odds = flows.followed(model, path)
     return late(odds, [cell["rate"] * step for step in range(len(odds.subject))])
@@ -192,7 +192,7 @@ def falling(rate: float) -> tuple[rc.Cell, ...]:
 
 
 def decay_rate(cell: rc.Cell, block: rc.Block, rule: str) -> Tensor:
-    """Growth of the subjects' log odds per square of the time."""
+    """Measure the growth of the subjects' log odds per growth of the squared time."""
     model, path = stepped(cell, block, rule)
     points = [model.odds(at).subject for at in path]
     begin, end = cell.number("begin"), cell.number("duration")
@@ -263,8 +263,8 @@ among them, keep their ratios with an assumption of sign flow relaxed."""
     "thousandth",
 )
 def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The ratio of the learning times under sign flow does not need entries of the gradient that
-    are exactly zero."""
+    """Under sign flow, the ratio of the learning times does not depend on entries of the gradient
+    that are exactly zero. The ratio is the same from a disturbed start."""
     model, clock = task(cell, block), flows.clock(cell["duration"], 300)
     start = disturbed(model.start(START, START), 1e-3 * START)
     odds = flows.followed(model, flows.flow(model, start, "sign", clock))
@@ -281,7 +281,8 @@ def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     "result: 0.62 for OHH instead of 0.30, 1.15 for HOH instead of 2.44",
 )
 def adam(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Adam learns subjects and relations at times of the ratio that sign flow, its limit, has."""
+    """Under Adam, the ratio of the learning times of subjects and relations is the ratio under sign
+    flow, which is Adam's limit."""
     model, rate = task(cell, block), 0.01
     steps = round(cell["duration"] / rate)
     path = flows.adam_steps(model, model.start(START, START), rate=rate, steps=steps)

@@ -1,6 +1,6 @@
 """Decay of the errors once the facts are learned: 1/(T log T), or exp(-T^2 / const) (D3).
 
-The flows are deterministic, and start on the manifold of equal coordinates.
+The flows are deterministic, and start with equal coordinates.
 """
 
 import math
@@ -41,7 +41,7 @@ GRADIENT_ERROR = rc.on(
 
 
 def late_error(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Probability of a wrong subject, or relation, at the cell's time."""
+    """Compute the probability of a wrong subject, or relation, at the cell's time."""
     model = learner(cell, block)
     clock = flows.clock(cell["duration"], 200, growing=cell["time"])
     odds = getattr(model.odds(end(cell, model, clock)), cell["part"])
@@ -49,7 +49,7 @@ def late_error(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def no_logarithm(cell: rc.Cell) -> float:
-    """Error that falls as 1/T from the first time on."""
+    """Predict the error as if it fell as 1/T from the first time on."""
     return float(GRADIENT_ERROR(cell.replace(time=FIRST)) * FIRST / cell["time"])
 
 
@@ -154,8 +154,9 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
     plot=rc.Plot("parity", y_label="rate", log="xy"),
 )
 def spectral_decay(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Under spectral flow both errors fall as exp(-poly T), the polynomial being T^2: W_OV and W_KQ
-    both go on growing linearly, and their product is in the exponent."""
+    """Under spectral flow both errors fall as the exponential of a polynomial in T. It is of second
+    degree, because W_OV and W_KQ both go on growing linearly, and their product is in the
+    exponent."""
     model = task(cell, block)
     more = flows.clock(cell["time"] - cell["begin"], 40)[1:]
     clock = flows.clock(cell["begin"], 60) + [cell["begin"] + time for time in more]

@@ -29,10 +29,11 @@ RUNS = {"gradient": 150.0, "spectral": 5.0, "sign": 1.5}
 
 
 def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
-    """Distance between two runs from the same matrices, over the largest entry: (replicates,).
+    """Measure the distance between two runs from one start, over the largest entry: (replicates,).
 
-    One run has one-hot embeddings. The other has the same start in random orthonormal embeddings,
-    and its result is rotated back. The start is off the manifold, to exclude the task's symmetries.
+    One run has one-hot embeddings. The other run has the same start in random orthonormal
+    embeddings, and its result is rotated back. The start is disturbed, to break the task's
+    symmetries.
     """
     s, r = cell["subjects"], cell["relations"]
     streams = block.draw(Streams, {})
@@ -75,8 +76,8 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     controls=(rc.reads("sign-flow", "so does sign flow", "sign"),),
 )
 def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Under orthogonal maps of the embeddings the matrices of gradient and spectral flow turn
-    along: what is learned when is the same."""
+    """If an orthogonal map turns the embeddings, the matrices of gradient and spectral flow turn
+    with them. So facts are learned at the same times."""
     return {"error": moved(cell, block, cell["flow"]), "sign": moved(cell, block, "sign")}
 
 
@@ -98,14 +99,14 @@ def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     ),
 )
 def sign_flow_turns(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Sign flow is not equivariant: a sign is taken entry by entry, in the basis of the
-    embeddings."""
+    """Sign flow does not turn with the embeddings, because signs are taken entry by entry, in the
+    basis of the embeddings."""
     found = {flow: moved(cell, block, flow).clamp_max(1) for flow in RUNS}
     return {"value": found.pop("sign"), **found}
 
 
 def tuples(*pairs: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Make cells for all eight embeddings."""
+    """Make cells for all eight choices of one-hot and Hadamard embeddings."""
     return tuple(
         cell
         for kinds in theory.EMBEDDINGS
@@ -117,7 +118,7 @@ GROWING = lasting(sizes((4, 2), (4, 32), flow="sign", embeddings="HOH"))
 
 
 def quarter_root(cell: rc.Cell) -> float:
-    """Ratio as predicted, but for HOH as if it grew as R^(1/4) from R = 2 on."""
+    """Predict the ratio, but for HOH embeddings as if it grew as R^(1/4) from R = 2 on."""
     slower = (cell["relations"] / 2) ** -0.25 if tuple_of(cell) == "HOH" else 1.0
     return ratio(cell) * slower
 
@@ -153,9 +154,10 @@ def quarter_root(cell: rc.Cell) -> float:
     plot=rc.Plot("parity", y_label="ratio of learning times", log="xy"),
 )
 def sign_ratios(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Each block of W_OV and W_KQ moves at a constant speed. The embeddings decide how much of it
-    goes into answering: a fact that is spread over many coordinates is learned at another speed
-    than a fact with one. HOH's ratio grows as the root of R, up to a logarithm."""
+    """Each block of W_OV and W_KQ moves at a constant speed. The embeddings decide how much of this
+    motion helps to answer: a fact that is spread over many coordinates is learned at another speed
+    than a fact with one. With Hadamard subjects and answers, and one-hot relations (HOH), the ratio
+    of the learning times grows as the root of R, up to a logarithm."""
     return learned_ratio(cell, block, 200)
 
 
@@ -189,7 +191,8 @@ APART = 2.3
 )
 def sign_order(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With orthonormal embeddings sign flow can show no separation of the two learning times, a
-    large one, or the reverse order. (Compared: the speeds of the two, and 1.5 times their mean.)"""
+    large separation, or the reverse order. (Numbers compared: the speeds, 1 over the learning
+    times, and a multiple of their geometric mean.)"""
     found = learning_times(cell, block, steps=30)
     return {
         "subject": 1 / found.subject,

@@ -1,6 +1,6 @@
 """Delay of subjects behind relations, under gradient and spectral flow (D1, D2).
 
-The flows are deterministic, and start on the manifold of equal coordinates.
+The flows are deterministic, and start with equal coordinates.
 """
 
 import math
@@ -39,17 +39,20 @@ flow_claim = partial(rc.claim, replicates=2, size=whole)
 
 
 def large(flow: str) -> tuple[rc.Cell, ...]:
-    """Make cells of so many facts that matrices have to be reduced by symmetry."""
+    """Make cells with so many facts that matrices have to be reduced by symmetry."""
     return lasting(sizes(*LARGE, flow=flow, weights="reduced"))
 
 
 def root(cell: rc.Cell) -> float:
-    """Root of S/R: the ratio's limit without its logarithms."""
+    """Predict the ratio of learning times by the root of S/R, its limit without logarithms."""
     return math.sqrt(cell["subjects"] / cell["relations"])
 
 
 def growth_only(cell: rc.Cell) -> float:
-    """Time at which x is log(9 (S - 1)), after growth at the first rate of gradient flow."""
+    """Predict a learning time as if growth kept the first rate of gradient flow.
+
+    Subjects are learned once alpha beta / sqrt(R) is log(9 (S - 1)), and relations likewise.
+    """
     sizes_of = theory.Facts.of(cell)
     own, other = sizes_of.seen_from(cell["part"])
     rate = 2 * (own - 1) / own / theory.time_scale(sizes_of, cell["part"])
@@ -89,7 +92,8 @@ EITHER = tuple(
     plot=rc.Plot("parity", y_label="learning time", log="xy"),
 )
 def either_time(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Each part is learned after the time in which it grows from its start, and then saturates."""
+    """The learning time of each part is the time in which it grows from its start and then
+    saturates."""
     steps = 300 if cell["flow"] == "gradient" else 120
     found: Tensor = getattr(learning_times(cell, block, steps=steps), cell["part"])
     return found

@@ -29,7 +29,7 @@ def sizes(*dims: int, exponents: tuple[float, ...] = (1.5, 2.0)) -> tuple[rc.Cel
 
 
 def after(cell: rc.Cell, block: rc.Block, *steps: str) -> dict[str, torch.Tensor]:
-    """Number of items recalled after one step of each kind."""
+    """Count the items recalled after one step of each kind."""
     return block.draw(measured.one_step, cell, steps=steps)
 
 
@@ -46,7 +46,7 @@ by_spectral = measuring(lambda cell, block: after(cell, block, "spectral")["spec
 
 
 def fewer_rivals(cell: rc.Cell) -> float:
-    """Number of items that a spectral step would recall if only a quarter of the items competed."""
+    """Predict the items that a spectral step recalls as if only a quarter of all items competed."""
     return theory.recalled_spectral(cell["dim"], cell["items"] // 4, cell["exponent"])
 
 
@@ -118,8 +118,8 @@ spectral_step = by_spectral(
     ),
 )
 def newton_step(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Newton's step from zero whitens outputs and inputs: an item of frequency p gets the signal
-    p tau/(1 + p tau), and d effective items fill the matrix."""
+    """Newton's step from zero whitens outputs and inputs. An item of frequency p gets the signal
+    p tau/(1 + p tau), and tau is such that d items in effect fill the matrix."""
     return after(cell, block, "newton")["newton"]
 
 
@@ -171,7 +171,7 @@ def far_more(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     plot=rc.Plot(x="dim", group=("exponent",), y_label="items recalled, spectral over Newton"),
 )
 def as_many(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """One step of Muon stores as many associations as one of Newton's method, though it uses
+    """One step of Muon stores as many associations as one step of Newton's method, though Muon uses
     nothing but the gradient."""
     found = after(cell, block, "gradient", "spectral", "newton")
     newton = found["newton"]

@@ -41,13 +41,13 @@ def rungs(*dims: int) -> tuple[rc.Cell, ...]:
 def everything(cell: rc.Cell, block: rc.Block, *steps: str) -> dict[str, torch.Tensor]:
     """Count the items recalled after each step on a batch, by the step's name.
 
-    Under names that end in "_all", count those recalled after the step on the whole population.
+    Names that end in "_all" have the counts after the step on the whole population.
     """
     return block.draw(measured.batch_and_population, cell, steps=steps)
 
 
 def as_population(law: str) -> rc.Control:
-    """Make a control: the prediction as if the batch was the population."""
+    """Make a control: the prediction as if the batch were the whole population."""
     chosen = {"gradient": theory.recalled_gradient, "spectral": theory.recalled_spectral}[law]
     return rc.Control(
         "as-population",
@@ -82,7 +82,7 @@ SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
 )
 def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A gradient step sees how often each item occurs in a batch of B samples. Up to B of order
-    d^(1/2) it recalls what the batch holds; beyond, what the population allows."""
+    d^(1/2) the batch limits the number of items recalled, and beyond that the population does."""
     return block.draw(measured.one_step, cell, steps=("gradient",))["gradient"]
 
 
@@ -108,8 +108,8 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
 )
 def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The law of one spectral step holds with the weights n_i/B of a batch, also where these do
-    not fill the matrix."""
+    """The law of one spectral step holds with the weights n_i/B of a batch that has item i n_i
+    times, even if the items of the batch do not fill the matrix."""
     return block.draw(measured.one_step, cell, steps=("spectral",))["spectral"]
 
 
@@ -140,8 +140,8 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
 )
 def critical_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The critical batch size of the spectral step grows as d^(a + 1/2) up to logarithms: by
-    theory 4.3 and 6.3 times from d = 32 to d = 64, at a = 1.5 and 2."""
+    """The critical batch size of the spectral step grows as d^(a + 1/2) up to logarithms. By the
+    theory it is 4.3 times as large at d = 64 as at d = 32 for a = 1.5, and 6.3 times for a = 2."""
     found = everything(cell, block, "spectral")
     return (torch.sign(2 * found["spectral"] - found["spectral_all"]) + 1) / 2
 
@@ -202,8 +202,9 @@ def saturation(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     ),
 )
 def overshoot(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """The number recalled does not rise to saturation but overshoots it. A rare item that a batch
-    happens to contain has a weight far above its frequency, and there are many rare items. Near the
-    critical batch about Gamma(1 - 1/a) times as many could be recalled as of the population."""
+    """With growing batches the number of items recalled overshoots its value for the population. A
+    rare item that a batch happens to contain has a weight far above its frequency, and there are
+    many rare items. Near the critical batch size a batch could give about Gamma(1 - 1/a) times as
+    many items as the population."""
     found = everything(cell, block, "gradient")
     return {**found, "half_again": 1.6 * found["gradient_all"]}

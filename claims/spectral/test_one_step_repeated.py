@@ -27,7 +27,7 @@ def sizes(*dims: int, steps: tuple[int, ...]) -> tuple[rc.Cell, ...]:
 
 
 def counts(cell: rc.Cell, block: rc.Block, *rules: str) -> dict[str, torch.Tensor]:
-    """Number of items recalled after every step of these rules: (R, steps)."""
+    """Count the items recalled after every step of each rule: (R, steps) by rule."""
     return {rule: block.draw(measured.several_steps, cell, rule=rule)[0] for rule in rules}
 
 
@@ -84,7 +84,7 @@ def first_steps(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     plot=rc.Plot(x="dim", group=("exponent",), y_label="items recalled, gradient over spectral"),
 )
 def same_end(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Both methods end at the same number of associations."""
+    """Muon and gradient descent end at the same number of associations."""
     found = {rule: each[:, -LAST:].mean(1) for rule, each in counts(cell, block, *RULES).items()}
     return found["gradient"] / found["spectral"]
 
@@ -111,6 +111,6 @@ def same_end(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(x="dim", y_label="items recalled", log="xy"),
 )
 def limit(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The number of associations that a memory ends with is of the order of the
+    """The number of associations that a memory stores in the end is of the order of the
     information-theoretic limit, d^2 up to logarithms."""
     return counts(cell, block, "spectral")["spectral"][:, -LAST:].mean(1)

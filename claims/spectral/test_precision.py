@@ -1,4 +1,4 @@
-"""Time of spectral flow to a small error, as log(1/delta) or as its square root (D3)."""
+"""Time of spectral flow to a small error delta: as log(1/delta), or as its square root (D3)."""
 
 import math
 
@@ -42,6 +42,6 @@ def precise(*pairs: common.Pair, **more: str) -> tuple[rc.Cell, ...]:
     plot=rc.Plot(x="nats", group=("subjects",), y_label="learning time", log="xy"),
 )
 def spectral_precision(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The time until a relation is wrong with probability delta grows as log(1/delta) under
-    spectral flow."""
+    """Under spectral flow, the time until a relation is wrong with probability delta grows as
+    log(1/delta)."""
     return learning_times(cell, block, steps=150, error=cell["error"]).relation

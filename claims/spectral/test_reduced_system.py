@@ -21,7 +21,7 @@ STEPS = 120
 def timed(
     *pairs: common.Pair, errors: tuple[float, ...], flow: str, **more: str
 ) -> tuple[rc.Cell, ...]:
-    """Make cells for each part, at the times of these errors in the theory."""
+    """Make cells for each part, at the times at which the theory has these errors."""
     points = [
         cell.replace(part=part, error=error)
         for cell in common.sizes(*pairs, flow=flow, **{"embeddings": EMBEDDINGS[flow], **more})
@@ -35,7 +35,7 @@ def timed(
 
 
 def without_part(points: tuple[rc.Cell, ...]) -> tuple[rc.Cell, ...]:
-    """Drop the part from cells, and keep the latest cell of each flow and sizes."""
+    """Drop the part from cells, and keep the latest of the cells that differ only in time."""
     latest: dict[str, rc.Cell] = {}
     for cell in points:
         told = rc.Cell(**cell.without("part", "time"))
@@ -76,8 +76,8 @@ TRAJECTORY = (
     ),
 )
 def manifold(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Along each flow, W_OV is a combination of two fixed matrices in all its entries, and so is
-    W_KQ. One coefficient is for all subjects, the other for all relations."""
+    """Along each flow, W_OV is a combination of two fixed matrices, and W_KQ of two others. In each
+    one coefficient is for all subjects, and the other for all relations."""
     model = task(cell, block)
     clock = flows.clock(cell["time"], STEPS)
     found = model.scalars(end(cell, model, clock))
@@ -103,7 +103,7 @@ LOG_ODDS = rc.on(
 
 
 def exchanged(cell: rc.Cell) -> float:
-    """Log odds if S and R were exchanged in the equations of motion only."""
+    """Predict the log odds as if S and R were exchanged in the equations of motion only."""
     facts_swapped = cell.replace(subjects=cell["relations"], relations=cell["subjects"])
     shift = math.log((cell["relations"] - 1) / (cell["subjects"] - 1))
     return float(LOG_ODDS(facts_swapped)) + (shift if cell["part"] == "subject" else -shift)
@@ -136,8 +136,8 @@ def exchanged(cell: rc.Cell) -> float:
     plot=rc.Plot("parity", y_label="log odds"),
 )
 def trajectory(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Each of four coordinates follows its own equation. The product of two of them gives the odds
-    that the answer names the right subject (relation)."""
+    """Each of four coordinates follows its own equation. The product of the two coordinates of the
+    subjects (relations) gives the odds that the answer has the right subject (relation)."""
     model = task(cell, block)
     return each(
         block, getattr(model.odds(end(cell, model, flows.clock(cell["time"], STEPS))), cell["part"])

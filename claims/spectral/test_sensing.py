@@ -14,7 +14,7 @@ PACES = 24
 
 
 def work(cell: rc.Cell) -> float:
-    """Return the cost of steps: products with all measurements, and decompositions."""
+    """Return the cost of steps, in numbers: products with all measurements, and decompositions."""
     rows, columns = cell["rows"], cell["columns"]
     return float(2 * rows * columns * (cell["measurements"] + 10 * columns))
 
@@ -44,21 +44,21 @@ HALF = table("rows columns measurements time", (8, 8, 8, 0.6), (16, 8, 16, 0.6),
     dtype="float32",
 )
 def sensing_loss(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The residuals follow the gradient flow of a convex function, the nuclear norm of their
-    gradient. On few Gaussian measurements this norm is close to a multiple c of their length. So
-    their length falls at the speed c, along a straight line but for the share rho of
-    measurements."""
+    """The residuals follow the gradient flow of a convex function: the nuclear norm of the gradient
+    that they give. On few Gaussian measurements this norm is close to a multiple c of the length of
+    the residuals. So the length falls at the speed c, up to an error that grows with the number of
+    measurements per weight, rho."""
     task, time = drawn(cell, block)
     return measured.loss_share(task, measured.after(task, time, PACES))
 
 
 def speed(cell: rc.Cell) -> float:
-    """Speed at which the residuals' length falls at the start."""
+    """Predict the speed at which the residuals' length falls at the start."""
     return theory.speed(cell["rows"], cell["columns"])
 
 
 def slowed(cell: rc.Cell) -> float:
-    """Loss if residuals slowed down with their length."""
+    """Predict the loss as if residuals slowed down in proportion to their length."""
     return float(torch.tensor(-2 * speed(cell) * cell["time"]).exp())
 
 
@@ -87,8 +87,9 @@ FITTED = table("rows columns measurements", (8, 8, 2), (16, 8, 4), (12, 12, 4))
     dtype="float32",
 )
 def sensing_time(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """All measurements are fitted in a time T: 1/T is at most c, as the speed of the residuals'
-    length only falls, and at least c less the root of rho, by Gordon's inequality."""
+    """All measurements are fitted in a time T. Here 1/T is at most c, because the speed of the
+    residuals' length only falls. By Gordon's inequality 1/T is at least c less the root of rho, the
+    number of measurements per weight."""
     return 1 / measured.fitting_time(drawn(cell, block)[0])
 
 
@@ -126,8 +127,8 @@ SQUARE = table("rows columns measurements time", (8, 8, 2, 0.6), (16, 16, 4, 0.6
 )
 def sensing_flat(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """W moves along the first direction nearly as fast as the spectral norm allows, by 1 in a unit
-    of time, and all its singular values are equal. Under gradient descent with steps of the same
-    length they are as unequal as a Gaussian matrix's."""
+    of time, so all its singular values are nearly equal. Under gradient descent with steps of the
+    same length the singular values are as unequal as those in a Gaussian matrix."""
     task, time = drawn(cell, block)
     rank = cell["columns"]
     moved = measured.after(task, time, PACES)
@@ -182,9 +183,9 @@ SPREAD = table(
     dtype="float32",
 )
 def gradient_values(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Gradient descent moves W to a vector of the measurements' span that is uniform on the
-    sphere, whatever its steps. So its singular values are in the ratios of a Gaussian matrix's at
-    all times, and their fourth powers are as large."""
+    """Whatever its steps, gradient descent moves W to a vector whose direction is uniform in the
+    span of the measurements. So at all times W's singular values have the ratios of a Gaussian
+    matrix's, and their fourth powers are as large."""
     task, time = drawn(cell, block)
     descended = measured.after(task, time, 6, measured.as_long_as(cell["columns"]))
     return {

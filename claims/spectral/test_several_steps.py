@@ -26,7 +26,7 @@ def sizes(*rows: tuple[int, float, int]) -> tuple[rc.Cell, ...]:
 
 
 def one_fewer(cell: rc.Cell) -> float:
-    """Number of items that one fewer step recalls; for one step, half of its items."""
+    """Predict the items that one fewer step recalls; for one step, half of its items."""
     if cell["steps"] == 1:
         return float(RECALLED(cell) / 2)
     return float(RECALLED(cell.replace(steps=cell["steps"] - 1)))
@@ -55,8 +55,8 @@ COUNTS = sizes((48, 1.5, 1), (48, 1.5, 2), (48, 2.0, 2), (64, 1.5, 3), (64, 2.0,
     plot=PLOT,
 )
 def count(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Recalled items drop out of the gradient. Each step recalls further items by the signal of a
-    self-consistent resolvent, and adds to the noise of all."""
+    """Recalled items drop out of the gradient. Each step recalls further items, whose signal comes
+    from a self-consistent resolvent, and adds noise to all items."""
     return block.draw(regularised, cell)[0][:, -1]
 
 
@@ -121,9 +121,9 @@ that is lost, once in a thousand runs, weighs too much for a t interval."""
     ),
 )
 def loss(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """The loss after t steps is at most of the order of d_t^(1-a), which batches cap at B^(1/a).
-    The control without the cap shows that there is one, and not that its exponent is exact: there
-    the bound has a factor of 3.5 to spare."""
+    """The loss after t steps is at most of the order of d_t^(1-a), where d_t is at most B^(1/a) on
+    batches of B samples. The control without this cap shows that there is a cap, but not that its
+    exponent is exact: on batches the bound has a factor of 3.5 to spare."""
     missing = block.draw(regularised, cell)[1]
     dim, a, batch = cell["dim"], cell["exponent"], cell.get("batch", 0)
 
@@ -171,6 +171,7 @@ most 1.3 in these cells, and a cap can only lower them. At d = 64 they are 1.2 t
     ),
 )
 def exact(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Exact iterates recall at least four fifths of what thresholded ones do."""
+    """Steps along exact gradients recall at least four fifths as many items as thresholded
+    steps."""
     found = block.draw(regularised, cell, rate=2.0)[0] / cell["dim"]
     return {"value": found[:, -1].clamp(max=CAPPED), "before": found[:, -2].clamp(max=CAPPED)}

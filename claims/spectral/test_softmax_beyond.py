@@ -1,4 +1,4 @@
-"""Paper F beyond its theorems: whether Muon still hardly depends on frequencies. Exploratory.
+"""Exploratory claims beyond the theorems of paper F: does Muon still hardly depend on frequencies?
 
 The theorems assume the exact polar factor of the whole gradient, no momentum, and orthonormal
 embeddings.
@@ -40,7 +40,7 @@ SAMPLED = {"rule": rc.MeanRatio(REGION, method=rc.Student(spent=0.1)), "replicat
 
 
 def loss(cell: rc.Cell, block: rc.Block, muon: Muon) -> Tensor:
-    """Excess loss of each replicate at the cell's time."""
+    """Compute the excess loss of each replicate at the cell's time."""
     like = torch.zeros((), device=block.device, dtype=block.dtype)
     memory = Memory.grouped(cell["items"], cell["groups"], cell["power"], 0.0, like)
     rate = cell["rate"]

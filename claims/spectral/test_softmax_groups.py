@@ -1,6 +1,6 @@
 """Paper F on 100,000 items, reduced by symmetry to groups of equally frequent items.
 
-Nothing is random: the simulation has a few numbers per group, the theory one.
+Nothing is random. The simulation has a few numbers per group, and the theory one number.
 """
 
 import math
@@ -23,7 +23,7 @@ STEADY = rc.on(theory.steady_loss)
 
 
 def grouped(cell: rc.Cell, block: rc.Block, *, apart: bool) -> Groups:
-    """Memory of a cell, reduced by symmetry."""
+    """Make the memory of a cell, reduced by symmetry."""
     like = torch.zeros((), device=block.device, dtype=block.dtype)
     power, noise = cell.get("power", 0.0), cell.get("noise", 0.0)
     return Groups.of(cell["items"], cell["groups"], power, noise, like, apart=apart)
@@ -40,9 +40,10 @@ MANY = table(
 
 
 def flowed_in_groups(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Excess loss under gradient flow, in steps of a quarter of the fastest item's time scale.
+    """Compute the excess loss under gradient flow at the cell's time.
 
-    Gradient flow moves each column of W independently of the others.
+    A step is a quarter of the fastest item's time scale. Gradient flow moves each column of W
+    independently of the others.
     """
     task = grouped(cell, block, apart=False)
     steps = math.ceil(4 * cell["time"] * float(task.frequencies.max()))
@@ -168,9 +169,9 @@ HORIZONS = table(
     ),
 )
 def muon_horizon(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """With steps of order log K/T the excess after T steps is at most of order (log K/T)^2. Where
-    steps happen to meet the lead at which nothing moves, it is far less: from T = 32 to 256 on this
-    grid it stays the same. Steps of log K/T itself do not come so far as that lead."""
+    """With steps of order log K/T the excess loss after T steps is at most of order (log K/T)^2.
+    The excess is far less if the steps happen to meet the lead at which nothing moves: from T = 32
+    to 256 on this grid it stays the same. Steps of log K/T itself do not reach this lead."""
     task, count = grouped(cell, block, apart=True), cell["steps"]
 
     def share(factor: float) -> Tensor:

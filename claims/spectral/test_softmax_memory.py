@@ -20,7 +20,7 @@ from theory.spectral import softmax_memory as theory
 
 
 def learned(cell: rc.Cell, block: rc.Block) -> memory.Memory:
-    """Memory of a cell: by default, items are equally frequent and labels have no noise."""
+    """Make the memory of a cell, by default with equal frequencies and labels without noise."""
     return memory.Memory.grouped(
         cell["items"],
         cell.get("groups", 1),
@@ -31,17 +31,17 @@ def learned(cell: rc.Cell, block: rc.Block) -> memory.Memory:
 
 
 def last(cell: rc.Cell, block: rc.Block, rule: memory.Rule, rate: float) -> memory.Weights:
-    """Weights at the cell's time, reached in steps of size ``rate``."""
+    """Return the weights at the cell's time, reached in steps of size ``rate``."""
     count = round(cell["time"] / rate)
     (found,) = deque(memory.steps(learned(cell, block), rule, rate, count), maxlen=1)
     return found
 
 
 def flowed(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Excess loss under gradient flow.
+    """Compute the excess loss under gradient flow at the cell's time.
 
-    A step is a quarter of the fastest item's time scale. Without noise leads slow down later,
-    and a step is then a twentieth of the elapsed time.
+    A step is a quarter of the fastest item's time scale. Without noise the growth of leads slows
+    down later, and a step is then about a twentieth of the elapsed time.
     """
     task, time = learned(cell, block), cell["time"]
     quick = float(task.frequencies.max())
@@ -160,7 +160,7 @@ EQUAL = rc.grid(items=(16, 64), time=(2.0, 6.0, 12.0))
     plot=rc.Plot(x="time", group=("items",), y_label="loss (nats)", log="y", span=(0.1, 12.0)),
 )
 def muon_loss(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Under Muon every item's loss falls as K e^(-(1 + o(1)) t), here with all its constants."""
+    """Under Muon every item's loss falls as K e^(-(1 + o(1)) t), predicted with all constants."""
     end = last(cell, block, singular_values.polar, 0.1)
     return each(block, learned(cell, block).mean_excess(end))
 
@@ -230,9 +230,10 @@ def muon_frequencies(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def polar_factor(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """All directions of a block-symmetric gradient but M of them have singular vectors in common
-    with the identity; what the others change is spread over the entries of a block. M is the number
-    of groups and C the number of items in each."""
+    """M is the number of groups of items, and C the number of items in each. The polar factor of a
+    block-symmetric gradient acts as the identity in all directions but M. The effect of these M
+    directions is spread over all entries of a block, so each entry changes by at most
+    (1 + M)/C."""
     task, end = learned(cell, block), last(cell, block, singular_values.polar, 0.1)
     factor = singular_values.polar(task.gradient(end).matrix)
     size = cell["items"] / cell["groups"]
@@ -253,7 +254,7 @@ RATES = tuple(
 
 
 def floor(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Mean excess loss over two steps, after Muon has turned around a few times."""
+    """Average the excess loss over two steps, after Muon's steps have reversed a few times."""
     task, count = learned(cell, block), 60
     path = deque(memory.steps(task, singular_values.polar, cell["rate"], count), maxlen=2)
     return each(block, sum(task.mean_excess(weights) for weights in path) / torch.tensor(2.0))
@@ -333,9 +334,9 @@ muon_floor_exponent = floor_claim(
     plot=rc.Plot(x="time", group=("items",), y_label="loss (nats)", log="y"),
 )
 def sign_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """In the basis where entries are items, signs raise each item's own score and lower all others:
-    the lead grows twice as fast as under Muon. In another basis, which queries and answers share,
-    they do not."""
+    """In the basis where entries are items, signs raise each item's own score and lower all others,
+    so leads grow twice as fast as under Muon. In another basis, which queries and answers share,
+    leads grow more slowly."""
     task = learned(cell, block)
     own = task.mean_excess(last(cell, block, flows.sign, 0.05))
     cosines = torch.from_numpy(dct(np.eye(cell["items"]), norm="ortho")).to(own)
@@ -357,7 +358,7 @@ given_basis = partial(
 
 
 def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]:
-    """Shares that own signs, and Muon, leave of the loss of signs in 1 shared or 2 random bases."""
+    """Divide losses, in the items' basis and under Muon, by the loss in 1 or 2 random bases."""
     task = learned(cell, block)
     streams = Streams.like(block.rngs, task.frequencies)
     drawn = [rotated(streams, cell["items"]) for _ in range(bases)]
@@ -377,9 +378,9 @@ def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]
     why="half of the loss is another law; pilots (seed 1001) have 0.12 and 0.15 of it",
 )
 def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """In the basis that embeddings happen to have, sign descent does not do as Muon. (A basis that
-    holds the constant vector is an exception on equal frequencies: there its signs are Muon's.)
-    Queries and answers share the basis."""
+    """In a random basis, which queries and answers share, sign descent does not learn as fast as
+    Muon. (A basis that contains the constant vector is an exception on equal frequencies: its signs
+    are Muon's step.)"""
     return shares_left(cell, block, 1)
 
 
@@ -392,6 +393,6 @@ def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 )
 def sign_two_bases(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In the items' own basis sign descent leaves less than half of the loss that it leaves if
-    queries and answers have a random basis each. (With two bases a first step on equal frequencies
-    moves leads by about sqrt(2K/pi), and with one basis by 2 or less.)"""
+    queries and answers have two different random bases. (With two bases a first step on equal
+    frequencies moves leads by about sqrt(2K/pi), and with one basis by 2 or less.)"""
     return shares_left(cell, block, 2)

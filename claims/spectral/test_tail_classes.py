@@ -1,4 +1,7 @@
-"""One step on classes of unequal frequency: Muon's leads, and Adam's in random embeddings (H)."""
+"""One step on classes of unequal frequency: leads by Muon, and by Adam in random embeddings (H).
+
+A class's lead is its own score less the mean of its other scores.
+"""
 
 import math
 from functools import partial
@@ -19,38 +22,38 @@ derived = partial(rc.Source, "H", provenance="derived", reference="theory/spectr
 
 
 def task(cell: rc.Cell, block: rc.Block) -> memory.Memory:
-    """Classes of a cell: in groups of a power law, or in two halves of a given imbalance."""
+    """Make the classes of a cell: groups by a power law, or two halves of a given imbalance."""
     like = torch.zeros((), device=block.device, dtype=block.dtype)
     power = cell["power"] if "power" in cell else -math.log2(cell["imbalance"])
     return memory.Memory.grouped(cell["items"], cell.get("groups", 2), power, 0.0, like)
 
 
 def embeddings(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
-    """Random orthonormal bases of answers and of queries, independent: (R, K, K)."""
+    """Draw independent random orthonormal bases of answers and of queries: (R, K, K) each."""
     streams = Streams(block.rngs, block.device, block.dtype)
     return rotated(streams, cell["items"]), rotated(streams, cell["items"])
 
 
 def first_gradient(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Negative gradient at W = 0: (K, K)."""
+    """Compute the negative gradient at W = 0: (K, K)."""
     known = task(cell, block)
     return known.gradient(known.start()).matrix
 
 
 def first_leads(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Leads after Adam's first step, of size 1, in random embeddings: (R, K)."""
+    """Compute the leads after Adam's first step, of size 1, in random embeddings: (R, K)."""
     step = memory.in_bases(flows.sign, *embeddings(cell, block))
     return memory.leads(step(first_gradient(cell, block)))
 
 
 def of_group(leads: Tensor, cell: rc.Cell, group: int) -> Tensor:
-    """Mean lead of the classes of a group; groups count from 1."""
+    """Average the leads over the classes of a group; groups count from 1."""
     found: Tensor = leads.reshape(*leads.shape[:-1], cell.get("groups", 2), -1)
     return found[..., group - 1, :].mean(-1)
 
 
 def work(cell: rc.Cell) -> float:
-    """Return the cost of decompositions of matrices of all classes."""
+    """Return the cost of decompositions of (K, K) matrices, in numbers handled."""
     return 4 * cell.number("items") ** 2
 
 
@@ -86,10 +89,10 @@ RANKS = table(
     plot=rc.Plot("parity", y_label="lead after a step"),
 )
 def muon_classes(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """A class's lead is K/(K - 1) (1 - w). The weight w is the class's share in a sum that rarer
-    classes dominate: at most 1/n, if n classes are at most as frequent. So rare classes are learned
-    at the rate of frequent ones. A class much rarer than all others is not: with four classes of
-    frequencies 1 to 4^-8 its lead is a tenth of theirs."""
+    """A class's lead is K/(K - 1) (1 - w). The weight w is the class's share in a sum that rare
+    classes dominate. If n classes are at most as frequent as this class, w is at most 1/n. So rare
+    classes are learned as fast as frequent classes, except for a class much rarer than all others:
+    with four classes of frequencies 1 to 4^-8 its lead is a tenth of the other leads."""
     gradient = first_gradient(cell, block)
     found = memory.leads(memory.in_bases(singular_values.polar, *embeddings(cell, block))(gradient))
     one_hot = memory.leads(flows.sign(gradient))
@@ -128,10 +131,11 @@ GAPS = table("items imbalance error", (128, 0.125, 0.1), (256, 0.5, 0.01), (256,
     plot=rc.Plot("parity", y_label="gap in log odds", log="xy"),
 )
 def muon_worst_class(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """One half of the classes is r times as frequent as the other. A step is so large that the best
-    class has a chance eps to be wrong. Then the worst has 1 + O(log(K/eps)/K) times that, here with
-    its constant, in log odds. After a step of gradient descent the gap is K/sqrt(2) times as large,
-    up to a factor of sqrt(1 + r^2)."""
+    """Half of the classes are r times as frequent as the other half. The size of the step is such
+    that the best class is wrong with probability eps. Then the worst class is wrong with
+    1 + O(log(K/eps)/K) times this probability. The claim is on this gap in log odds, with its
+    constant. After a step of gradient descent the gap is K/sqrt(2) times as large, up to a factor
+    of sqrt(1 + r^2)."""
     gradient = first_gradient(cell, block)
     step = memory.in_bases(singular_values.polar, *embeddings(cell, block))(gradient)
     gap = memory.worst_gap(step, cell["error"])
@@ -140,7 +144,7 @@ def muon_worst_class(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def theory_size(cell: rc.Cell) -> float:
-    """Size of the step that leaves the best class its error, to first order."""
+    """Compute, to first order, the size of the step after which the best class has the error."""
     return math.log((cell["items"] - 1) * (1 - cell["error"]) / cell["error"])
 
 
@@ -174,14 +178,14 @@ SIGNS = table(
     plot=rc.Plot("parity", y_label="mean lead after a step"),
 )
 def adam_classes(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """An entry of the gradient is a sum over classes, weighted by their frequencies. It has
-    the sign of a rare class's own part only a little more often than not. So leads are near
-    sqrt(2/pi) K p/|p|; the prediction is exact for every K."""
+    """An entry of the gradient is a sum over classes, weighted by their frequencies. The entry has
+    the sign of a rare class's own part only a little more often than not. So with p the vector of
+    frequencies, leads are near sqrt(2/pi) K p/|p|; the prediction is exact for every K."""
     return of_group(first_leads(cell, block), cell, cell["group"])
 
 
 def limit(cell: rc.Cell) -> float:
-    """Adam's lead for many classes."""
+    """Predict Adam's lead by the limit of many classes."""
     items, groups = cell["items"], cell["groups"]
     weights = [group ** -cell["power"] for group in range(1, groups + 1)]
     length = math.sqrt(items / groups * sum(weight**2 for weight in weights))
@@ -211,8 +215,8 @@ RARE = table("imbalance", (1 / 4,), (1 / 8,), (1 / 16,), (1 / 32,), items=64)
     plot=rc.Plot(x="imbalance", y_label="mean lead of rare classes", log="xy"),
 )
 def adam_rare(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Adam is as unbalanced as gradient descent there: it divides by the size of an entry, and an
-    entry belongs to all classes."""
+    """In random embeddings Adam is as unbalanced as gradient descent, because Adam divides by the
+    size of an entry, and an entry belongs to all classes."""
     return of_group(first_leads(cell, block), cell, 2)
 
 
@@ -221,7 +225,7 @@ COUNT = 10
 
 
 def several_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Lead of rare classes over the lead of frequent ones after ten steps of Adam."""
+    """Divide the lead of rare classes by the lead of frequent classes after ten steps of Adam."""
     bases = embeddings(cell, block)
     rate = cell["time"] / COUNT
     moved = memory.adam_steps(task(cell, block), *bases, rate=rate, count=COUNT)
@@ -230,7 +234,7 @@ def several_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def first_ratio(cell: rc.Cell) -> float:
-    """Ratio of both leads after Adam's first step."""
+    """Predict the lead of rare over the lead of frequent classes after Adam's first step."""
     power = -math.log2(cell["imbalance"])
     rare, frequent = (theory.adam_lead(cell["items"], 2, power, group) for group in (2, 1))
     return rare / frequent

@@ -35,10 +35,11 @@ COUNT = 32
     ),
 )
 def flat_until(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """W moves on a straight line of n equal singular values t. The line ends at the least
-    eigenvalue of M, the map that carries Gaussian inputs to outputs at the least cost. All are
-    equal until everything is fitted only if the outputs' Gram matrix is a multiple of the inputs'.
-    Values are steps by which the line ends late."""
+    """W moves on a straight line, with n singular values equal to the time t. The line ends at the
+    least eigenvalue of M, the map that carries Gaussian inputs to outputs at the least cost. The
+    singular values are equal until everything is fitted only if the outputs' Gram matrix is a
+    multiple of the inputs'. Observables count by how many steps the line ends later than at this
+    eigenvalue, or at the time of a control."""
     task = block.draw(measured.regression, cell)
     rate = measured.line(task)[1] / COUNT
     found = (measured.flat_steps(task, rate, COUNT + 1) - 0.5) * rate[:, 0, 0]
@@ -55,7 +56,7 @@ def flat_until(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def complex_law(cell: rc.Cell) -> theory.Law:
-    """Law for complex entries, with an exponent twice as large."""
+    """Predict the law for complex entries, with an exponent twice as large."""
     return lambda time: theory.flat_time(cell["samples"])(2**0.5 * time)
 
 
@@ -93,8 +94,9 @@ TIMES = table("samples dim outputs", (2, 3, 3), (4, 6, 5), inputs="orthonormal")
     ),
 )
 def flat_time(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """On orthonormal inputs each singular value grows until it reaches its own of the outputs. The
-    first one stops at the least. Its square has an exponential law if there is one output more."""
+    """On orthonormal inputs each singular value of W grows until it reaches a singular value of the
+    outputs. The first stops at the least of these, whose square has an exponential law if there are
+    n + 1 outputs."""
     task = block.draw(measured.regression, cell)
     return {
         "value": measured.straight_time(task),
@@ -126,8 +128,9 @@ EARLY = table(
     plot=rc.Plot("parity", y_label="loss over its start"),
 )
 def regression_loss(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Gaussian inputs, Gaussian outputs without any relation to them: the loss falls as
-    1 - 2 t f + t^2, where f is the mean singular value of a product of two Gaussian matrices."""
+    """For Gaussian inputs and independent Gaussian outputs, the share of the loss that is left
+    falls as 1 - 2 t f + t^2, where f is the mean singular value of a product of two Gaussian
+    matrices."""
     task, time = drawn(cell, block)
     gradient = measured.as_long_as(cell["samples"])
     return {
@@ -172,8 +175,8 @@ KEPT = table(
 )
 def singular_values(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Each singular value of W equals the time, until it reaches the singular value of Y in the
-    same direction and stops. So all are equal until the first of them stops. Under gradient descent
-    their ratios never change."""
+    same direction and stops. So all singular values are equal until the first of them stops. Under
+    gradient descent their ratios never change."""
     task, time = drawn(cell, block)
     moved = measured.after(task, time, 20)
     descended = measured.after(task, time, 20, identity)

@@ -70,7 +70,7 @@ class Analyses:
         self._cells = {name: row.cells for name, row in (stored or {}).items()}
 
     def of(self, claim: ClaimRow) -> Sequence[Usual | None]:
-        """Return the analysis of each component of a claim; None if none is usual."""
+        """Return the analysis of each component of a claim; None for a component without one."""
         found = self._components.get(claim.id, [])
         if len(found) != len(claim.components):
             from recall_reports import usual  # its import takes longer than a page

@@ -47,8 +47,8 @@ def two_figures(value: float) -> str:
 def finding(found: ComponentRow | ControlRow | None) -> str:
     """Write the estimate of a component or control with its interval; a dash for none.
 
-    A bound on an edge of the region has a star, since testing stops there. With both bounds on
-    edges, it says instead: `1.00, within 0.88 to 1.13*`.
+    A bound on an edge of the region has a star, since testing stops there. If both bounds are on
+    edges, the text is `1.00, within 0.88 to 1.13*` instead.
     """
     if found is None:
         return "–"

@@ -51,7 +51,7 @@ def headline(record: Record) -> str:
 
 
 def first_lines(record: Record) -> list[str]:
-    """Write the lines under the headline: how many claims hold, how closely, and whose they are."""
+    """Write the lines under the headline: how many claims hold, how closely, and their origins."""
     claims, exploratory = summary.split(record)
     lines = [_how_many(claims, exploratory), _how_close(claims), _what_is_tested(record, claims)]
     return [line for line in lines if line]
@@ -101,7 +101,7 @@ def _typical(values: Sequence[float], unit: str) -> str:
 
 
 def distance(scale: Scale, part: ComponentRow) -> float | None:
-    """Return an estimate's distance from the theory; None without an estimate, or with one edge."""
+    """Return an estimate's distance from the theory; None if the estimate or an edge is missing."""
     low, high = part.region.low, part.region.high
     if part.estimate is None or low is None or high is None:
         return None

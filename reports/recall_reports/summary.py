@@ -83,9 +83,9 @@ def telling(claims: Sequence[ClaimRow]) -> ClaimRow | None:
     """Choose the claim that says most about the statement that all these claims test; None if none
     was judged.
 
-    Failed claims come before all others, then claims on a theorem. Among these comes first the
-    claim whose data would have refuted the smallest error in a constant, or else in an exponent, a
-    probability and so on.
+    Failed claims come before all others, claims on theorems before exploratory claims, and claims
+    expected to hold before others. Among equals, errors in a constant come before errors in an
+    exponent, a probability and so on, and the smallest error that the data would refute is first.
     """
 
     def rank(claim: ClaimRow) -> tuple[bool, bool, bool, int, float]:
@@ -186,6 +186,7 @@ def early(done: int, total: int) -> str:
 
 
 def outcome(claims: Sequence[ClaimRow]) -> str:
+    """Say in a sentence how many claims on theorems failed, passed or were skipped."""
     if not claims:
         return "No claim was selected."
     tally = list_states(claims)

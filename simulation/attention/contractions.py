@@ -68,9 +68,10 @@ def occurrences(numbers: torch.Tensor, size: int) -> torch.Tensor:
 
 
 def sum_bags(table: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-    """Sum the rows of a table over concatenated bags of tokens: (B, d).
+    """Sum the rows of a table over each of B bags of tokens: (B, d).
 
-    ``table``: (n, d).  ``tokens``: (T,) int64 rows.  ``ends``: (B,) int64, the end of each bag.
+    ``table``: (n, d).  ``tokens``: (T,) int64 rows of the table, bag by bag.  ``ends``: (B,) int64,
+    the end of each bag in ``tokens``.
     """
     if _sparse(table) and table.dtype == torch.float64:
         # In double precision embedding_bag takes 3 to 20 times as long as this product.
@@ -80,11 +81,12 @@ def sum_bags(table: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor) -> t
 
 
 def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
-    """Sum, for each label, ``table[x]`` over the tokens x of its sequences.
+    """Sum, for each label, ``table[x]`` over the tokens x of its sequences: (R, V, d).
 
-    ``table``: (R, V, d). ``tokens``: (S, K) sorted by replicate and label, for any K, equally many
-    of each replicate. ``counts``: (R, V). Returns (R, V, d). If labels have many tokens, the
-    function counts tokens and multiplies tiles of counts by the table; otherwise it gathers rows.
+    ``table``: (R, V, d). ``tokens``: (S, K), any K tokens of each of S sequences, which are sorted
+    by replicate and label; all replicates have equally many sequences. ``counts``: (R, V),
+    sequences of each label. If labels have many tokens, the function counts tokens and multiplies
+    tiles of counts by the table; otherwise it gathers rows.
     """
     vocab_size = table.shape[1]
     if vocab_size**2 * table.shape[0] > DENSE_SUM_RATIO[table.dtype] * tokens.numel():
@@ -107,9 +109,9 @@ def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor
 def inner_products(
     table: torch.Tensor, readout: torch.Tensor, sequences: Sequences
 ) -> torch.Tensor:
-    """Inner products ``table[x_ij] . readout[label_i]`` for every position j of every sequence i.
+    """Compute ``table[x_ij] . readout[label_i]`` for all positions j of all sequences i: (S, L).
 
-    ``table``, ``readout``: (R, V, d). Returns (S, L). If labels have many products, the function
+    ``table``, ``readout``: (R, V, d). If labels have many products, the function
     multiplies tiles of labels by the table and selects entries; otherwise it computes each product.
     """
     vocab_size, tokens = table.shape[1], sequences.tokens
@@ -130,9 +132,9 @@ def inner_products(
 
 
 def row_products(table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """Inner products ``table[x_ij] . rows[i]`` for every token j of every row i: (R, B, L).
+    """Compute ``table[x_ij] . rows[i]`` for every token x_ij of every row i: (R, B, L).
 
-    ``table``: (R, n, d).  ``rows``: (R, B, d).  ``tokens``: (R, B, L) int64.
+    ``table``: (R, n, d).  ``rows``: (R, B, d).  ``tokens``: (R, B, L) int64, the x_ij.
     """
     replicates, size, _ = table.shape
     if size > DENSE_RATIO[table.dtype] * tokens.shape[2] and _sparse(table):
@@ -149,7 +151,7 @@ def row_products(table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) 
 
 
 def _gathered(table: torch.Tensor, readout: torch.Tensor, sequences: Sequences) -> torch.Tensor:
-    """Inner products from gathered factors, a tile of sequences at a time."""
+    """Compute `inner_products` from gathered factors, a tile of sequences at a time."""
     flat_table, flat_readout = table.flatten(0, 1), readout.flatten(0, 1)
     products = table.new_empty(sequences.tokens.shape)
     size = max(1, TILE_ELEMENTS[table.device.type] // (products.shape[1] * table.shape[2]))
@@ -169,9 +171,7 @@ def _sparse(table: torch.Tensor) -> bool:
 def _sampled(
     table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor
 ) -> torch.Tensor:
-    """Products of each row with the table's rows at its tokens; ``ends``: end of each row's
-    tokens.
-    """
+    """Multiply each row by the table's rows at the row's tokens, which end at ``ends``."""
     wanted = _csr(tokens.flatten(), ends, table.new_zeros(tokens.numel()), len(table))
     found: torch.Tensor = torch.sparse.sampled_addmm(wanted, rows, table.mT)
     return found.values().view(tokens.shape)
@@ -180,7 +180,7 @@ def _sampled(
 def _csr(
     columns: torch.Tensor, ends: torch.Tensor, values: torch.Tensor, width: int
 ) -> torch.Tensor:
-    """Sparse matrix (B, width), from the columns of its values and the end of each row."""
+    """Make a sparse matrix (B, width) from the columns of its values and the end of each row."""
     starts = torch.cat([ends.new_zeros(1), ends])
     size = (len(ends), width)
     return torch.sparse_csr_tensor(starts, columns, values, size, check_invariants=False)
@@ -191,8 +191,8 @@ def _tiles(
 ) -> Iterator[tuple[slice, slice, slice]]:
     """Yield slices of replicates, labels and sequences, a tile at a time.
 
-    A tile has several whole replicates, or labels of one replicate. For labels the host has to know
-    how many sequences each owns.
+    A tile has several whole replicates, or some labels of one replicate. To split by labels, the
+    host has to read how many sequences each label has.
     """
     replicates, vocab_size, _ = table.shape
     each, budget = sequences // replicates, TILE_ELEMENTS[table.device.type]

@@ -1,6 +1,7 @@
-"""Distances between the three steps at finite eta and gamma and their early-phase limit.
+"""Distances of the three steps at finite eta and gamma from their limit.
 
-The finite side is :mod:`simulation.attention.oracle`, the limit the closed form.  Every function
+In the limit eta goes to 0 and gamma to infinity. :mod:`simulation.attention.oracle` takes finite
+steps, and :mod:`simulation.attention.three_steps` has the limit in closed form. Every method
 returns one number per replicate, (R,).
 """
 
@@ -15,7 +16,10 @@ from simulation.tiles import groups
 
 
 class Limit:
-    """The early-phase limit on one batch, and fresh sequences for comparisons with finite steps."""
+    """Limit of the three steps on ``batch``, compared with finite steps on fresh sequences.
+
+    ``sequences``: number of fresh sequences per replicate, drawn by one of ``rngs`` for each.
+    """
 
     def __init__(self, batch: Batch, rngs: Rngs, *, sequences: int) -> None:
         self.batch = batch
@@ -25,7 +29,7 @@ class Limit:
         self.memory = three_steps.trained_memory(batch, attended)
 
     def disagreement(self, *, eta: float, gamma: float) -> torch.Tensor:
-        """Share of fresh sequences to which finite steps and the limit give different labels."""
+        """Measure the share of fresh sequences that finite steps and limit label differently."""
         limit = end_to_end.predictions(self.fresh, self.scores, self.memory)
         shares = []
         for r, trained in self._train(eta, gamma):
@@ -34,7 +38,7 @@ class Limit:
         return torch.cat(shares)
 
     def direction_error(self, *, eta: float) -> torch.Tensor:
-        """Relative distance of the attention vector after step 2 from its limit."""
+        """Measure the relative distance of the attention vector after step 2 from its limit."""
         errors = []
         for r, trained in self._train(eta, gamma=1.0):
             exact = self.scores.direction[r]
@@ -43,7 +47,7 @@ class Limit:
         return torch.cat(errors)
 
     def softness(self, *, eta: float, gamma: float) -> torch.Tensor:
-        """Mean distance between values from softmax and hard attention, over fresh sequences."""
+        """Average the distance between attended values, softmax and hard, over fresh sequences."""
         attended = three_steps.attend(self.fresh, self.scores)
         hard = three_steps.attended_values(self.fresh, attended)
         distances = []

@@ -12,11 +12,11 @@ from simulation.attention.three_steps import Scores
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """Outcome of three steps on one batch; every field is (R,), a probability.
+    """Probabilities of success after three steps on one batch, each (R,).
 
-    ``accuracy``: a fresh sequence gets its label.  ``localisation``: attention finds its
-    informative position.  ``recall``: a uniform token, attended at an informative position, gives
-    its label.
+    ``accuracy``: a fresh sequence gets its label.  ``localisation``: attention finds a fresh
+    sequence's informative position.  ``recall``: a uniform token, attended at an informative
+    position, gives its label.
     """
 
     accuracy: torch.Tensor
@@ -43,16 +43,17 @@ def run(batch: Batch) -> Outcome:
 
 
 def predictions(batch: Batch, scores: Scores, memory: torch.Tensor) -> torch.Tensor:
-    """Label that hard attention and ``memory`` give each sequence of ``batch``: (R, N) int64."""
+    """Find the labels that hard attention and ``memory`` give to sequences: (R, N) int64."""
     values = three_steps.attended_values(batch, three_steps.attend(batch, scores))
     return decoding.predict(batch.u, memory, values)
 
 
 def _lucky(batch: Batch, scores: Scores, answers: torch.Tensor) -> torch.Tensor:
-    """Probability that a fresh sequence is not localised and yet gets its label: (R,).
+    """Compute the probability that a fresh sequence is not localised and yet gets its label: (R,).
 
-    ``answers``: (R, V), the label predicted if attention is on a token without the trigger. Among
-    the other L - 1 tokens, v scores highest with probability F(theta_v)^{L-1} -
+    ``answers``: (R, V), the label predicted if attention is on a token without the trigger. F is
+    the distribution function of the token scores theta, and F(theta-) its limit from below. The
+    highest score of the other L - 1 tokens is theta_v with probability F(theta_v)^{L-1} -
     F(theta_v-)^{L-1}, which tokens of equal score share. Then attention is on v, unless the
     informative token scores higher.
     """
@@ -62,7 +63,7 @@ def _lucky(batch: Batch, scores: Scores, answers: torch.Tensor) -> torch.Tensor:
     upto = torch.searchsorted(ordered, scores.theta, right=True).to(ordered.dtype)
     size = batch.vocab_size
     highest = ((upto / size) ** others - (below / size) ** others) / (upto - below)
-    # The informative token whose label the answer is.
+    # The token whose label is the answer.
     token = batch.permutation.argsort(dim=1).gather(1, answers)
     missed = scores.theta >= scores.theta.gather(1, token) + scores.lead[:, None]
     return (highest * missed).sum(1) / size

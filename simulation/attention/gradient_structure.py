@@ -1,7 +1,6 @@
-"""The gradients at initialisation as sums over samples, written out term by term.
+"""Gradients at initialisation as sums over samples, written out term by term.
 
-Every tensor is materialised. Each part is exposed, so that a control can replace it by a wrong
-part.
+Every part of the sums is a tensor that a control can replace by a wrong part.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +41,7 @@ class Parts:
 
 
 def parts(batch: Batch) -> dict[str, torch.Tensor]:
-    """`Parts` of all replicates, (R, ...), by name."""
+    """Compute the `Parts` of all replicates, (R, ...), by name."""
     keys, values = oracle.keys_and_values(batch)
     return {
         "labels": batch.u.take_along_dim(batch.labels[..., None], 1),
@@ -55,7 +54,10 @@ def parts(batch: Batch) -> dict[str, torch.Tensor]:
 
 
 def value_gradient(targets: torch.Tensor, means: torch.Tensor) -> torch.Tensor:
-    r"""Value gradient ``-(1/N) sum_i targets_i means_i^T``, (d, d), from two tensors (N, d)."""
+    r"""Compute the value gradient ``-(1/N) sum_i targets_i means_i^T``: (d, d).
+
+    ``targets``: (N, d), the samples' `Parts.targets`.  ``means``: (N, d), their mean values.
+    """
     return -targets.T @ means / len(targets)
 
 
@@ -66,7 +68,7 @@ def attention_step(
     deviations: torch.Tensor,
     means: torch.Tensor,
 ) -> torch.Tensor:
-    r"""Matrix ``W_KQ`` after step 2, for gamma * eta = 1: (d, d), the outer product of w and query.
+    r"""Compute ``W_KQ`` after step 2, for gamma eta = 1: (d, d), the outer product of w and query.
 
     .. math:: w = \frac1{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar h_{i'}, \qquad
         \Sigma_i = \frac1L \sum_j \kappa_{ij} (v_{ij} - \bar h_i)^\top
@@ -86,7 +88,11 @@ def relative_errors(
     truth: Callable[[Batch], torch.Tensor],
     formulas: Callable[[Parts], Mapping[str, torch.Tensor]],
 ) -> dict[str, torch.Tensor]:
-    """Relative distance of each named formula to the truth, by replicate: (R,)."""
+    """Measure the relative distance of each formula from the truth: (R,) by the formula's name.
+
+    ``truth``: function of a batch that returns a tensor (R, ...).  ``formulas``: function of one
+    replicate's `Parts` that returns tensors of the formulas, without the axis R, by name.
+    """
     errors: dict[str, list[torch.Tensor]] = {}
     every = torch.vmap(lambda given: formulas(Parts(**given)))
     for r in groups(batch.replicates, oracle.size(batch), batch.z):

@@ -16,10 +16,10 @@ from simulation.attention.three_steps import Scores
 
 
 def by_token(scores: Scores, *, length: int) -> torch.Tensor:
-    r"""Probability that a fresh sequence is localised, for each informative token u: (R, V).
+    r"""Compute the probability that a fresh sequence is localised, by informative token u: (R, V).
 
-    It is exact, because the ``length - 1`` other tokens are independent and uniform on the
-    vocabulary:
+    The other L - 1 tokens, with L = ``length``, are independent and uniform on the vocabulary. So
+    the probability is exactly
 
     .. math:: P_u = F(\theta_u + \theta_{trig})^{L-1}
 
@@ -30,22 +30,23 @@ def by_token(scores: Scores, *, length: int) -> torch.Tensor:
 
 
 def probability(scores: Scores, *, length: int) -> torch.Tensor:
-    """Probability that a fresh sequence is localised: (R,), the mean of :func:`by_token`."""
+    """Compute the probability that a fresh sequence is localised: (R,), averaging `by_token`."""
     return by_token(scores, length=length).mean(1)
 
 
 def mirrored(batch: Batch) -> torch.Tensor:
-    r"""Mean `probability`, after the three steps, for the trigger and for its opposite: (R,).
+    r"""Average the `probability` after the three steps over the trigger and its opposite: (R,).
 
     Without the trigger in the values, neither the value step nor the logits of the attention step
     depend on the trigger, so that
 
     .. math:: w = w_0 + s\,z_{trig}
 
-    with the same :math:`w_0` and s for every trigger: one run gives both. Under a law without a
-    preferred sign the expectation is the same as for :func:`probability`. Where a quarter to a half
-    is localised, the variance is a quarter to two thirds as large. The reason is that replicates
-    differ mostly in the trigger's chance overlap with :math:`w_0`.
+    with the same :math:`w_0` and s for every trigger: one run gives both probabilities. If the
+    trigger's law has no preferred sign, the expectation is the same as for :func:`probability`. If
+    a quarter to a half of the sequences is localised, the variance is a quarter to two thirds as
+    large. The reason is that replicates differ mostly in the trigger's chance overlap with
+    :math:`w_0`.
 
     Raises ValueError if the trigger is in the values.
     """
@@ -54,7 +55,7 @@ def mirrored(batch: Batch) -> torch.Tensor:
             "the trigger is in the values, so that its opposite would train other values: "
             "use probability(token_scores(batch))"
         )
-    # A trigger along a dimension of its own lays its coefficient s bare.
+    # With the trigger along an extra dimension, this dimension of w is the coefficient s.
     wider = pad(batch.z, (0, 1))
     own = torch.zeros_like(wider[:, 0])
     own[:, -1] = 1

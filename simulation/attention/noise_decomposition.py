@@ -2,22 +2,23 @@ r"""Noise decomposition: token scores as an exact sum of pieces, one for each me
 
 The score direction is :math:`w = N^{-1}\sum_i\Sigma_i m_i` with
 :math:`m_i = N^{-1}\sum_{i'} g_{ii'}\bar h_{i'}` the part of the memory that sample i reads (see
-`simulation.attention.three_steps`; paper A, A7 and A9; derived). Here :math:`g_{ii'}` is the inner
-product of the centred output embeddings of two samples' labels, and :math:`g_i` is its mean over
-i'. Given the embeddings, covariance and mean value of a sample each have three parts: the
-expectation, a part from the informative token (I), and a part from the random context (C). The
-reading of the memory splits with the mean value:
+`simulation.attention.three_steps`; paper A, A7 and A9; derived). Here :math:`\Sigma_i` is the
+covariance of keys and values in sample i, and :math:`\bar h_i` its mean value. The inner product of
+the centred output embeddings of two samples' labels is :math:`g_{ii'}`, and :math:`g_i` is its mean
+over i'. Given the embeddings, :math:`\Sigma_i` and :math:`\bar h_i` each have three parts: the
+expectation, a part from the informative token (I), and a part from the random context (C). So
+:math:`m_i` has three parts too:
 
 .. math:: \Sigma_i = \bar\Sigma + \Sigma^I_i + \Sigma^C_i,\qquad
           \bar h_i = \mu + \tau z_{trig}/L + h^I_i + h^C_i,\qquad
           m_i = g_i(\mu + \tau z_{trig}/L) + m^I_i + m^C_i .
 
-The pieces are products of these parts. The expectation of a product within one sample is exact.
-`NoiseDecomposition` has a property for each piece, which `PIECES` lists by the symbols of the
-theory. Vectors in the span of the embeddings are stored as weights of the tokens, and the trigger
-separately, so that no tensor is (N, L, d) or (V, V). Products take half of the time at V = 512 and
-a third at 2048. The other time goes to the many arrays of weights, each of which takes a pass over
-the tokens.
+Here :math:`\mu` is the mean embedding, and :math:`\tau` is 1 if the trigger is in the values and
+else 0. The pieces are products of these parts; expectations of products within one sample are
+exact. `NoiseDecomposition` has a property for each piece, and `PIECES` lists the properties by the
+symbols of the theory. Vectors in the span of the embeddings are stored as weights of the tokens,
+and the trigger's weight separately. Matrix products take half of the time at V = 512 and a third at
+2048. The rest goes to the many arrays of weights, as each takes a pass over the tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,9 +46,9 @@ _TILE = 2**18
 
 
 def decompose(batch: Batch, symbols: Sequence[str] = tuple(PIECES)) -> dict[str, torch.Tensor]:
-    """Decompose every token's score into the parts that each mechanism contributes.
+    """Split every token's score into pieces, one for each mechanism of noise.
 
-    Returns the pieces by symbol as (R, V) tensors in units ``gamma * eta = 1``; the sum of all is
+    Returns the pieces by symbol as (R, V) tensors in units ``gamma * eta = 1``. All nine add up to
     the ``theta`` of `simulation.attention.three_steps.token_scores`.
 
     Raises ValueError for an unknown symbol.
@@ -67,19 +68,19 @@ def _tiles(batch: Batch) -> Iterator["NoiseDecomposition"]:
 
 
 def variances(batch: Batch, symbols: Sequence[str] = tuple(PIECES)) -> dict[str, torch.Tensor]:
-    """Unbiased variance of each piece over the tokens: (R,) by symbol."""
+    """Estimate the variance of each piece over the tokens, without bias: (R,) by symbol."""
     return {symbol: piece.var(dim=1) for symbol, piece in decompose(batch, symbols).items()}
 
 
 def covariance(batch: Batch, first: str, second: str) -> torch.Tensor:
-    """Unbiased covariance of two pieces over the tokens: (R,)."""
+    """Estimate the covariance over the tokens of the pieces ``first`` and ``second``: (R,)."""
     one, other = decompose(batch, (first, second)).values()
     spread = one - one.mean(1, keepdim=True)
     return (spread * other).sum(1) / (batch.vocab_size - 1)
 
 
 def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
-    """Deviation of the trigger's weight in w from this weight at infinite N: (R,).
+    """Compute the deviation of the trigger's weight in w from this weight at infinite N: (R,).
 
     The mean square of this deviation is the variance that a finite sample adds to the trigger
     score. The batch must not have the trigger in the values, which adds an excess at finite N.
@@ -94,10 +95,10 @@ def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
 
 
 def trigger_coefficient(batch: Batch) -> torch.Tensor:
-    """Trigger's weight in w, (R,).
+    """Compute the trigger's weight in w: (R,).
 
-    With the trigger in the values, it includes the part along the trigger that keys without the
-    trigger read from the stored trigger.
+    With the trigger in the values, the weight includes the part along the trigger that keys without
+    the trigger read from the stored trigger.
     """
     found = []
     for pieces in _tiles(batch):
@@ -168,7 +169,7 @@ class NoiseDecomposition:
         return weights + data.informative(own * self.context_values, torch.ones_like(self.uniform))
 
     def score(self, weights: torch.Tensor) -> torch.Tensor:
-        """Scores of all tokens for a direction that is the sum of tokens with these ``weights``."""
+        """Score all tokens along the sum of token embeddings with these ``weights``: (r, V)."""
         return apply(self.data.z, apply(self.data.z.mT, weights))
 
     def mean_memory(self, value: torch.Tensor) -> torch.Tensor:
@@ -192,9 +193,11 @@ class NoiseDecomposition:
 
     @property
     def mean_bias(self) -> torch.Tensor:
-        r"""A, :math:`N^{-1}\sum_i\bar\Sigma\,g_i\mu` and the sum over samples of
-        :math:`g_{ii}/N^2` times the expectation of :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`, also
-        over the informative token."""
+        r"""A, :math:`N^{-1}\sum_i\bar\Sigma\,g_i\mu + S_2`.
+
+        :math:`S_2` is the sum over samples of :math:`g_{ii}/N^2` times the expectation of
+        :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`, also over the informative token.
+        """
         mean = self.data.mean(self.mean_memory(self.centre))
         return self.score(mean + self.within_sample[1])
 
@@ -205,9 +208,11 @@ class NoiseDecomposition:
 
     @property
     def gradient_noise(self) -> torch.Tensor:
-        r"""C, :math:`N^{-1}\sum_i[\Sigma^C_i(m^I_i + m^C_i) + \Sigma^I_i m^C_i]`, less C2 and less
-        the sum over samples of the expectation of :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the
-        informative token."""
+        r"""C, :math:`N^{-1}\sum_i[\Sigma^C_i(m^I_i + m^C_i) + \Sigma^I_i m^C_i] - C_2 - S_1`.
+
+        :math:`S_1` is the sum over samples of the expectation of :math:`g_{ii}\Sigma^C_i h^C_i/N^2`
+        given the informative token.
+        """
         data = self.data
         weights = data.context(self.informative_memory + self.context_memory)
         weights = weights + data.informative(self.context_memory, data.shares)
@@ -226,12 +231,13 @@ class NoiseDecomposition:
 
     @property
     def own_memory(self) -> torch.Tensor:
-        r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i` less F, plus one sum over samples less another.
+        r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i - F + S_1 - S_2`.
 
-        The first is of the expectation of :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative
-        token. The second is of :math:`g_{ii}/N^2` times the expectation of
-        :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`, also over the informative token. With
-        the trigger in the values, H also has what is read of the trigger's memory at finite N.
+        Both sums are over samples. :math:`S_1` adds the expectations of
+        :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token. In :math:`S_2` each sample
+        has :math:`g_{ii}/N^2` times the expectation of :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`,
+        also over the informative token. With the trigger in the values, H also has what values with
+        the trigger read at finite N, less what they read at infinite N, which T has.
         """
         data, (given, average) = self.data, self.within_sample
         weights = data.informative(self.informative_memory, data.shares)
@@ -245,9 +251,11 @@ class NoiseDecomposition:
 
     @property
     def informative_slots(self) -> torch.Tensor:
-        r"""C2, :math:`N^{-1}\sum_i\Sigma^C_i(m^\infty_i + g_{ii}h^I_i/N)`: the informative tokens
-        stored by infinitely many samples, or by sample i itself. C2 also has the matching part of
-        :math:`m^C_i` that :math:`\Sigma^I` reads.
+        r"""C2, :math:`N^{-1}\sum_i\Sigma^C_i(m^\infty_i + g_{ii}h^I_i/N)`, and a matching part.
+
+        The context reads the informative tokens that infinitely many samples store, and the token
+        that sample i stores itself. The matching part is what :math:`\Sigma^I` reads of
+        :math:`m^C_i`.
         """
         return self.score(self.coherent)
 

@@ -1,7 +1,8 @@
-"""Readings of a memory by a batch's samples, by informative token, and weights from these readings.
+"""Readings: the vectors that the samples of a batch read from a memory, by informative token.
 
-`simulation.attention.noise_decomposition` uses them. Counts of context tokens by informative token
-are a (V, V) table where the samples fill such a table; otherwise sums run over the samples.
+`simulation.attention.noise_decomposition` explains the letters of formulas, and computes its pieces
+from the readings. Context tokens are counted by informative token in a (V, V) table if the samples
+fill such a table; otherwise sums run over the samples.
 """
 
 from dataclasses import dataclass
@@ -29,12 +30,14 @@ def _rows(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Readings:
-    """Embeddings, and samples by informative token, of r replicates.
+    """Embeddings and samples of r replicates.
 
     ``z``, ``out``: (r, V, d), a token's embedding and the centred output embedding of its label.
-    ``trigger``: (r, d). ``tokens``: (r, N L). ``owner``: (r, N), the informative tokens.
-    ``shares``: (r, V), the shares of the samples by informative token. A reading of a memory is a
-    (r, V, d) table by informative token.
+    ``trigger``: (r, d). ``tokens``: (r, N L), sample by sample. ``owner``: (r, N), each sample's
+    informative token. ``shares``: (r, V), the share of samples with each informative token.
+
+    A ``memory`` in the methods is an (r, V, d) table of the vectors that samples read, by
+    informative token.
     """
 
     z: torch.Tensor
@@ -78,8 +81,9 @@ class Readings:
 
     @cached_property
     def counts(self) -> torch.Tensor | None:
-        """Counts (r, V, V) of a context token (column) by the informative token of its sample
-        (row); None where most of this table would be empty.
+        """Counts (r, V, V) of tokens (columns) in samples with each informative token (rows).
+
+        None if most of this table would be empty.
         """
         size = self.vocab_size
         if size**2 > DENSE_COUNTS * self.tokens.shape[1]:
@@ -98,7 +102,7 @@ class Readings:
 
     @cached_property
     def by_token(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Informative tokens of each context token, as rows of a table; their number, (r, V)."""
+        """Table rows of the informative tokens of the samples with each token; counts (r, V)."""
         rows = _rows(self.tokens, self.vocab_size).flatten()
         owner = _rows(self.owner, self.vocab_size).flatten().repeat_interleave(self.length)
         counts = occurrences(rows, self.shares.numel())
@@ -106,7 +110,7 @@ class Readings:
 
     @cached_property
     def owned(self) -> torch.Tensor:
-        """Counts times embeddings, (r, V, d), by informative token."""
+        """Sum of the embeddings of all tokens in samples with each informative token: (r, V, d)."""
         if self.counts is not None:
             return self.counts @ self.z
         rows = _rows(self.owner, self.vocab_size).flatten()
@@ -114,13 +118,13 @@ class Readings:
         return found.index_add_(0, rows, self.sums.flatten(0, 1)).view_as(self.z)
 
     def beside(self, memory: torch.Tensor) -> torch.Tensor:
-        """Transposed counts times a memory, (r, V, d), by context token."""
+        """Sum, for each token, the vectors read by the samples that hold it: (r, V, d)."""
         if self.counts is not None:
             return self.counts.mT @ memory
         return sum_by_label(memory, *self.by_token)
 
     def within(self, memory: torch.Tensor) -> torch.Tensor:
-        """Sum of overlaps of a sample's tokens with the vector that it reads: (r, N)."""
+        """Sum the overlaps of a sample's tokens with the vector that the sample reads: (r, N)."""
         if self.counts is None:
             read = memory.gather(1, self.owner[..., None].expand_as(self.sums))
             return (self.sums * read).sum(2)
@@ -135,38 +139,40 @@ class Readings:
         return torch.zeros_like(self.shares).scatter_add_(1, self.tokens, each)
 
     def memory(self, stored: torch.Tensor) -> torch.Tensor:
-        """Read ``stored`` (r, V, k) by informative token: (r, V, k)."""
+        """Read the memory of values ``stored`` (r, V, k), by informative token: (r, V, k)."""
         return self.out @ (self.out.mT @ stored)
 
     def read(self, memory: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        r""":math:`\sum_a z_v\cdot m_a\,p_a` for every token v and ``shares`` p: (r, V)."""
+        r"""Compute :math:`\sum_a z_v\cdot m_a\,p_a` for every token v and ``shares`` p: (r, V)."""
         return apply(self.z, apply(memory.mT, shares))
 
     def mean(self, memory: torch.Tensor) -> torch.Tensor:
-        r"""Weights of :math:`N^{-1}\sum_i\bar\Sigma m_i`; m_i is ``memory`` (r, V, d) at the
-        informative token."""
+        r"""Compute the weights, (r, V), of the tokens in :math:`N^{-1}\sum_i\bar\Sigma m_i`.
+
+        The row of ``memory`` for sample i's informative token is :math:`m_i`.
+        """
         read = self.read(memory, self.shares)
         return (1 - 1 / self.length) / self.vocab_size * (read - read.mean(1, keepdim=True))
 
     def informative(self, memory: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        r"""Weights of :math:`\sum_a p_a\Sigma^I_a m_a` for given ``shares`` p."""
+        r"""Compute the weights, (r, V), of :math:`\sum_a p_a\Sigma^I_a m_a` for ``shares`` p."""
         own, mean = (self.z * memory).sum(2), apply(memory, self.z.mean(1))
         constant = (shares * (2 * mean - own)).sum(1, keepdim=True)
         spread = (constant - self.read(memory, shares)) / self.vocab_size
         return (1 - 1 / self.length) / self.length * (shares * (own - mean) + spread)
 
     def context(self, memory: torch.Tensor) -> torch.Tensor:
-        r"""Weights of :math:`N^{-1}\sum_i\Sigma^C_i m_i`."""
+        r"""Compute the weights, (r, V), of :math:`N^{-1}\sum_i\Sigma^C_i m_i`."""
         first = (self.z * self.beside(memory)).sum(2)
         second = self.scatter(self.within(memory)) / self.length
         written = (first - second) / (self.samples * self.length)
         return written - self.mean(memory) - self.informative(memory, self.shares)
 
     def within_sample(self) -> tuple[torch.Tensor, torch.Tensor]:
-        r"""Weights of two expectations of what samples read of their own memory, (r, V) each.
+        r"""Compute the weights, (r, V) each, of two expected readings of samples' own values.
 
-        Both are sums over samples with the factor :math:`g_{ii}/N^2`. The first is of
-        :math:`E[\Sigma^C_i h^C_i]` given sample i's informative token. The second is of
+        Each reading is a sum over samples i with the factor :math:`g_{ii}/N^2`. The first sums
+        :math:`E[\Sigma^C_i h^C_i]` given sample i's informative token. The second sums
         :math:`E[\Sigma^C_i h^C_i + \Sigma^I_i h^I_i]`, also over the informative token.
         """
         size, length = self.vocab_size, self.length
@@ -188,12 +194,12 @@ class Readings:
         return given, average
 
     def along_trigger(self, stored: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        """Expected weights of keys without the trigger, from values with the trigger."""
+        """Compute the expected weights, (r, V), that values with the trigger add to other keys."""
         along = shares * apply(stored, self.trigger)
         return (1 - 1 / self.length) / self.length * (along - along.mean(1, keepdim=True))
 
     def trigger_coefficient(self, stored: torch.Tensor) -> torch.Tensor:
-        """Weight of the trigger itself, (r,), from keys with the trigger that read ``stored``."""
+        """Compute the trigger's weight, (r,), from keys with the trigger that read ``stored``."""
         own = self.z * stored * self.shares[..., None]
         read = self.owned * stored / (self.samples * self.length)
         coefficient = (own - read).sum((1, 2)) / self.length

@@ -1,8 +1,8 @@
 """Oracle: the three steps by automatic differentiation, with finite eta and gamma.
 
-This is plain model code with every tensor materialised. It is slow and needs much memory, but is
-easy to compare with the model's definition (paper A, A6 and A7). Tests compare the closed form with
-it. Tensors have the shape (replicates, ...).
+This is plain model code that keeps every tensor. It is slow and needs much memory, but is easy to
+compare with the model's definition (paper A, A6 and A7). Tests compare the closed form with this
+code.
 """
 
 from collections.abc import Callable
@@ -19,9 +19,9 @@ from simulation.attention.sampling import Batch
 class Trained:
     """Parameters after each of the three steps.
 
-    ``first_value``: V after step 1, (R, d, d), or (R, d, m) with a random layer.  ``attention``:
-    W_KQ after step 2, (R, d, d); the score of a key is ``key . attention query``.  ``value``: V
-    after step 3.
+    ``first_value``: the value matrix V after step 1, (R, d, d), or (R, d, m) with a random layer.
+    ``attention``: W_KQ after step 2, (R, d, d); the score of a key is ``key . attention query``.
+    ``value``: V after step 3, in the shape of ``first_value``.
     """
 
     first_value: torch.Tensor
@@ -30,12 +30,12 @@ class Trained:
 
 
 def size(batch: Batch) -> int:
-    """Count the numbers in a replicate's keys."""
+    """Count the numbers in one replicate's keys, N L d."""
     return batch.tokens[0].numel() * batch.dim
 
 
 def keys_and_values(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-    """Keys and values at every position of every sequence: (R, N, L, d) each."""
+    """Compute keys and values at every position of every sequence: (R, N, L, d) each."""
     rows = torch.arange(batch.replicates, device=batch.z.device)[:, None, None]
     embedded = batch.z[rows, batch.tokens]
     informative = torch.zeros_like(embedded[..., :1])
@@ -45,19 +45,19 @@ def keys_and_values(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def attended_values(batch: Batch, attention: torch.Tensor) -> torch.Tensor:
-    """Attended values ``sum_j softmax_j(key_j^T W_KQ query) value_j`` of sequences: (R, N, d)."""
+    """Compute ``sum_j softmax_j(key_j^T W_KQ query) value_j`` of each sequence: (R, N, d)."""
     keys, values = keys_and_values(batch)
     weights = torch.softmax(keys @ (attention @ batch.query[..., None])[:, None], dim=2)
     return (weights.mT @ values)[:, :, 0]
 
 
 def logits(batch: Batch, value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
-    """Logits: ``U^T V`` times the attended value of each sequence: (R, N, V)."""
+    """Compute the logits, ``U^T V`` times the attended value of each sequence: (R, N, V)."""
     return attended_values(batch, attention) @ value.mT @ batch.u.mT
 
 
 def train(batch: Batch, *, eta: float, gamma: float) -> Trained:
-    """Take the `three_steps` on each replicate."""
+    """Take the `three_steps` from zero on each replicate."""
     zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
     return three_steps(partial(_loss, batch), zero, zero, eta=eta, gamma=gamma)
 
@@ -70,10 +70,10 @@ def three_steps(
     eta: float,
     gamma: float,
 ) -> Trained:
-    """Take three gradient steps on the sum of the replicates' losses; replicates share no
-    parameter.
+    """Take three gradient steps on ``loss(value, attention)``, a sum over replicates.
 
-    Step sizes: eta for the first value step, gamma for the attention step and the last value step.
+    Replicates share no parameter. The step size is eta for the first value step, and gamma for the
+    attention step and the last value step.
     """
 
     def step(of: int, *weights: torch.Tensor) -> torch.Tensor:
@@ -87,10 +87,10 @@ def three_steps(
 
 
 def attention_response(batch: Batch) -> torch.Tensor:
-    """Matrix ``W_KQ / (gamma eta)`` after step 2 in the limit eta -> 0: (R, d, d).
+    """Compute ``W_KQ / (gamma eta)`` after step 2 in the limit eta -> 0: (R, d, d).
 
-    It is minus the derivative in eta, at eta = 0, of the attention gradient at ``V = -eta grad_V``.
-    Two differentiations give it without a finite step size.
+    This limit is minus the derivative in eta, at eta = 0, of the attention gradient at
+    ``V = -eta grad_V``. Two differentiations give the limit without a finite step size.
     """
     zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
     value, attention = zero.clone().requires_grad_(), zero.clone().requires_grad_()
@@ -103,7 +103,7 @@ def attention_response(batch: Batch) -> torch.Tensor:
 
 
 def value_gradient(batch: Batch) -> torch.Tensor:
-    """Gradient of the mean cross-entropy in the value matrix at initialisation: (R, d, d)."""
+    """Differentiate the mean cross-entropy by the value matrix at initialisation: (R, d, d)."""
     zero = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim)
     value = zero.clone().requires_grad_()
     return torch.autograd.grad(_loss(batch, value, zero), value)[0]
@@ -114,6 +114,6 @@ def _loss(batch: Batch, value: torch.Tensor, attention: torch.Tensor) -> torch.T
 
 
 def mean_losses(batch: Batch, logits: torch.Tensor) -> torch.Tensor:
-    """Mean cross-entropy over the training sequences, summed over replicates."""
+    """Average the cross-entropy over training sequences, and sum over replicates: a scalar."""
     total = cross_entropy(logits.flatten(0, 1), batch.labels.flatten(), reduction="sum")
     return total / batch.samples

@@ -1,6 +1,6 @@
 """Recall: whether the value matrix gives the right label once attention has found the token.
 
-Memory is O(R V d) and one tile, never O(V^2), so the code works from 16 to 131072 labels.
+The code keeps O(R V d) numbers and one tile, never O(V^2), so it works from 16 to 131072 labels.
 """
 
 import torch
@@ -10,13 +10,14 @@ from simulation.decoding import predict
 
 
 def localised_memory(facts: Facts) -> torch.Tensor:
-    r"""Value matrix ``N V V2 / gamma`` after step 3, trained at perfect localisation: (R, d, d).
+    r"""Compute the value matrix ``N V V2 / gamma`` that perfect localisation trains: (R, d, d).
 
     .. math:: \sum_v n_v\, U (V e_{\pi(v)} - \mathbf 1)\, a_v^\top
 
-    with :math:`n_v` the counts and :math:`a_v` the value of token v at an informative position. In
-    these units all numbers are integers where embeddings are orthonormal, so that ties are ties in
-    every dtype. The first of tied labels belongs to a random token, so ties are broken evenly.
+    with :math:`n_v` the counts, :math:`\pi(v)` the label and :math:`a_v` the value of token v at an
+    informative position. In these units orthonormal embeddings make all numbers integers, so ties
+    are exact in every dtype. The first of tied labels belongs to a random token, so ties are broken
+    evenly.
     """
     targets = facts.u.gather(1, facts.permutation[..., None].expand(facts.z.shape))
     # In place: one more table, not two.
@@ -25,13 +26,13 @@ def localised_memory(facts: Facts) -> torch.Tensor:
 
 
 def correct(vocabulary: Vocabulary, memory: torch.Tensor) -> torch.Tensor:
-    """Whether each token, attended at an informative position, gives its label: (R, V) bool."""
+    """Check whether each token, attended at an informative position, gives its label: (R, V)."""
     labels = predict(vocabulary.u, memory, vocabulary.informative_values)
     return labels == vocabulary.permutation
 
 
 def recalled_share(facts: Facts) -> torch.Tensor:
-    """Share of tokens recalled after training at perfect localisation: (R,)."""
+    """Measure the share of tokens recalled after training at perfect localisation: (R,)."""
     return correct(facts, localised_memory(facts)).to(facts.z.dtype).mean(1)
 
 

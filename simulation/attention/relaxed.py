@@ -1,8 +1,8 @@
 """Variants of the task that each relax one assumption of the theorem.
 
 Functions take a batch of `sampling.draw`, with the trigger in the keys only. Some return a variant
-of the batch. The others train, and return a rate per replicate, (R,), on fresh sequences of the
-same law, which they draw by one generator per replicate.
+of the batch. The others train on the batch, draw `FRESH` sequences of the same law by one generator
+per replicate, and return a rate on these sequences: (R,).
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ FRESH = 256
 
 
 def localised(batch: Batch, rngs: Rngs) -> torch.Tensor:
-    """Share of fresh sequences that the three steps on ``batch`` localise: (R,)."""
+    """Measure the share of fresh sequences that the three steps on ``batch`` localise: (R,)."""
     return _found(sampling.fresh(batch, rngs, samples=FRESH), three_steps.token_scores(batch))
 
 
@@ -37,7 +37,7 @@ def quieter(batch: Batch, *, norm: float) -> Batch:
 
 
 def zipf(batch: Batch, rngs: Rngs, *, power: float) -> torch.Tensor:
-    """Share localised if tokens have probability proportional to rank^-power.
+    """Measure the share localised if a token's probability is proportional to rank^-power.
 
     Tokens have this law in training and in testing, at informative and at other positions.
     """
@@ -56,14 +56,14 @@ def zipf(batch: Batch, rngs: Rngs, *, power: float) -> torch.Tensor:
 
 
 def fresh_per_step(batch: Batch, rngs: Rngs) -> torch.Tensor:
-    """Share localised if the attention step has other sequences than the value step."""
+    """Measure the share localised if the attention step has other sequences than the value step."""
     second = sampling.fresh(batch, rngs, samples=batch.samples)
     scores = three_steps.token_scores(second, memory=three_steps.value_memory(batch))
     return _found(sampling.fresh(batch, rngs, samples=FRESH), scores)
 
 
 def attention_weight(batch: Batch, rngs: Rngs, *, sharpness: float) -> torch.Tensor:
-    """Mean softmax weight of the informative position at finite gamma: (R,).
+    """Average the softmax weight of the informative position at finite gamma: (R,).
 
     ``sharpness``: gamma eta, the factor of the scores of :func:`three_steps.token_scores`.
     """
@@ -76,11 +76,11 @@ def attention_weight(batch: Batch, rngs: Rngs, *, sharpness: float) -> torch.Ten
 
 
 def trained(batch: Batch, rngs: Rngs, *, optimiser: str, steps: int, rate: float) -> torch.Tensor:
-    """Share localised after many steps from zero on the true loss.
+    """Measure the share localised after many steps from zero on the batch's cross-entropy.
 
-    The value matrix and the attention vector ``W_KQ query`` are trained at once. ``optimiser``:
-    "SGD" (full batch, plain gradient descent) or "Adam", on the entries of this vector. Attention
-    is softmax during training and hard in testing.
+    Each step moves both the value matrix and the attention vector ``W_KQ query``. ``optimiser``:
+    "SGD", here plain gradient descent on the full batch, or "Adam", on the entries of matrix and
+    vector. Attention is softmax during training and hard in testing.
     """
     head = _Head(batch)
     descent = getattr(torch.optim, optimiser)([head.value, head.direction], lr=rate)
@@ -92,7 +92,7 @@ def trained(batch: Batch, rngs: Rngs, *, optimiser: str, steps: int, rate: float
 
 
 def two_heads(batch: Batch, rngs: Rngs, *, eta: float) -> torch.Tensor:
-    """Share localised by the first of two heads after the value and the attention step.
+    """Measure the share localised by the first of two heads after value and attention step.
 
     Each head has its own value and attention matrix; the logits are the sum over heads.
     ``eta``: step size of the value step.
@@ -108,17 +108,17 @@ def two_heads(batch: Batch, rngs: Rngs, *, eta: float) -> torch.Tensor:
 
 
 def learned_embeddings(batch: Batch, rngs: Rngs, *, share: float) -> torch.Tensor:
-    """Share localised if embeddings have :func:`moved` between value and attention step."""
+    """Measure the share localised if embeddings are `moved` between value and attention step."""
     learned = moved(batch, share=share)
     scores = three_steps.token_scores(learned, memory=three_steps.value_memory(batch))
     return _found(sampling.fresh(learned, rngs, samples=FRESH), scores)
 
 
 def moved(batch: Batch, *, share: float) -> Batch:
-    """Embeddings of tokens and labels after a gradient step that follows the value step.
+    """Move the embeddings of tokens and labels by a gradient step that follows the value step.
 
     Trigger and query stay. ``share``: mean length of the moves over mean norm of the embeddings,
-    for tokens and for labels.
+    both for tokens and for labels.
     """
     head, z, u = _Head(batch), batch.z.clone().requires_grad_(), batch.u.clone().requires_grad_()
     head.value = 1e-3 * three_steps.value_memory(batch)
@@ -139,19 +139,19 @@ class _Head:
         self.direction = batch.z.new_zeros(replicates, dim, requires_grad=True)
 
     def logits(self, batch: Batch) -> torch.Tensor:
-        """Part of the logits from this head, under softmax attention: (R, N, V)."""
+        """Compute this head's part of the logits, under softmax attention: (R, N, V)."""
         theta = (batch.z @ self.direction[:, :, None])[..., 0]
         keys = theta.gather(1, batch.tokens.flatten(1)).view(batch.tokens.shape)
         marked = (batch.trigger * self.direction).sum(1)[:, None, None]
         keys = keys.scatter_add(2, batch.positions[..., None], marked.expand(*keys.shape[:2], 1))
         weights = torch.softmax(keys, 2)
-        # Attended values through the vocabulary: (R, N, V) weights, no (R, N, L, d) tensor.
+        # Weights (R, N, V) of the vocabulary's tokens avoid an (R, N, L, d) tensor of values.
         spread = weights.new_zeros(*keys.shape[:2], batch.vocab_size)
         attended = spread.scatter_add(2, batch.tokens, weights) @ batch.z
         return attended @ self.value.mT @ batch.u.mT
 
     def scores(self, batch: Batch) -> three_steps.Scores:
-        """Scores of tokens and trigger along the head's direction, for hard attention."""
+        """Score tokens and trigger along the head's direction, for hard attention."""
         direction = self.direction.detach()
         return three_steps.Scores(
             direction=direction,
@@ -162,17 +162,17 @@ class _Head:
 
 
 def _length(vectors: torch.Tensor) -> torch.Tensor:
-    """Mean norm of (R, n, d) vectors: (R, 1, 1)."""
+    """Average the norm of (R, n, d) vectors: (R, 1, 1)."""
     length: torch.Tensor = vectors.norm(dim=2).mean(1)
     return length[:, None, None]
 
 
 def _loss(batch: Batch, heads: Sequence[_Head]) -> torch.Tensor:
-    """Cross-entropy, summed over replicates; replicates have separate parameters."""
+    """Sum the mean cross-entropy over replicates, which have separate parameters: a scalar."""
     logits = torch.stack([head.logits(batch) for head in heads]).sum(0)
     return cross_entropy(logits.flatten(0, 1), batch.labels.flatten()) * batch.replicates
 
 
 def _found(test: Batch, scores: three_steps.Scores) -> torch.Tensor:
-    """Share of the test sequences whose informative position has the highest score: (R,)."""
+    """Measure the share of test sequences whose informative position scores highest: (R,)."""
     return three_steps.attend(test, scores).informative.to(scores.theta.dtype).mean(1)

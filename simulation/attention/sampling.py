@@ -2,8 +2,8 @@
 
 A sequence has ``length`` tokens, and the trigger embedding marks one position. A fixed permutation
 maps the token there to the label (paper A, statements A1, A2 and A6). Embeddings have one of the
-laws of `simulation.embeddings`. Keys and values are ``z[x_j] + 1{j = position} trigger``, the value
-only where ``trigger_in_values`` is set.
+laws of `simulation.embeddings`. The key at position j is ``z[x_j] + 1{j = position} trigger``. The
+value is equal to the key if ``trigger_in_values``, and else ``z[x_j]``.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -108,13 +108,13 @@ def draw(
 ) -> Batch:
     """Draw one training set from each generator.
 
-    Tokens and positions are independent and uniform; ``balanced`` instead makes every token
-    informative equally often. Under ``"orthonormal"`` the embeddings are basis vectors: a common
-    rotation of z, trigger and query, or of u, changes no score and no logit, so none is drawn.
+    Tokens and positions are independent and uniform; with ``balanced`` every token is informative
+    equally often. Embeddings ``"orthonormal"`` are basis vectors: a common rotation of z, trigger
+    and query, or of u, changes no score and no logit, so none is drawn.
 
-    Raises ValueError, naming cause and remedy, for an empty list of generators, ``vocab_size`` or
-    ``length`` below 2, ``samples`` or ``dim`` below 1, an unknown law, ``dim < vocab_size + 2``
-    under ``"orthonormal"``, or ``samples`` not a multiple of ``vocab_size`` under ``balanced``.
+    Raises ValueError for an empty list of generators, ``vocab_size`` or ``length`` below 2,
+    ``samples`` or ``dim`` below 1, an unknown law, ``dim < vocab_size + 2`` for ``"orthonormal"``,
+    or ``samples`` not a multiple of ``vocab_size`` with ``balanced``.
     """
     _check_sizes(vocab_size=vocab_size, length=length, samples=samples)
     streams = Streams(rngs, device, dtype)
@@ -157,9 +157,10 @@ def draw_facts(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Facts:
-    """Draw a vocabulary and counts of ``samples`` uniform informative tokens; no sequences.
+    """Draw a vocabulary and counts of ``samples`` uniform informative tokens, but no sequences.
 
-    A memory trained at perfect localisation depends on nothing else. Errors as in :func:`draw`.
+    A memory trained at perfect localisation depends on nothing else. Parameters and errors are as
+    for :func:`draw`.
     """
     _check_sizes(vocab_size=vocab_size, samples=samples)
     streams = Streams(rngs, device, dtype)
@@ -175,7 +176,7 @@ def draw_facts(
 def _draw_vocabulary(
     streams: Streams, vocab_size: int, dim: int, embeddings: str
 ) -> tuple[torch.Tensor, ...]:
-    """Draw z, trigger and query (R, 2, d), u, and the permutation."""
+    """Draw z, the pair of trigger and query (R, 2, d), u, and the permutation."""
     _check_sizes(dim=dim)
     if not streams:
         raise ValueError("no generator given: pass one numpy Generator per replicate")

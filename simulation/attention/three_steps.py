@@ -1,9 +1,11 @@
 """The three gradient steps of paper A (A7) in closed form, for eta -> 0 and gamma -> infinity.
 
-The batch is fixed, the loss is the cross-entropy, and all matrices start at zero:
+The batch is fixed, the loss is the cross-entropy, and the value matrix V and the attention matrix W
+start at zero:
 
-1. value step ``V1 = -eta grad_V``, at uniform attention; 2. attention step ``W = -gamma grad_W`` at
-``V1``; 3. value step ``V2 = V1 - gamma grad_V`` with the attention of ``W``.
+1. value step ``V1 = -eta grad_V``, at uniform attention;
+2. attention step ``W = -gamma grad_W`` at ``V1``;
+3. value step ``V2 = V1 - gamma grad_V`` with the attention of ``W``.
 
 As eta -> 0 the predicted probabilities are 1/V in all three gradients, so ``V1 / eta`` and
 ``W / (gamma eta)`` have limits; as gamma -> infinity attention becomes hard and ``V2 / gamma`` no
@@ -58,22 +60,23 @@ class Attended:
 
 
 def value_memory(batch: Batch) -> torch.Tensor:
-    r"""Value matrix after step 1, ``V1 / eta``: (R, d, d).
+    r"""Compute the value matrix after step 1, ``V1 / eta``: (R, d, d).
 
     .. math:: \frac1N \sum_i U (e_{k_i} - \tfrac1V \mathbf 1)\, \bar h_i^\top
 
-    with :math:`\bar h_i` the mean value of sequence i.
+    with :math:`k_i` the label and :math:`\bar h_i` the mean value of sequence i.
     """
     return _first_step(batch, by_label(batch))
 
 
 def token_scores(batch: Batch, *, memory: torch.Tensor | None = None) -> Scores:
-    r"""Attention scores after step 2, from ``W / (gamma eta)`` times the query.
+    r"""Compute attention scores after step 2, from w, which is ``W / (gamma eta)`` times the query.
 
     .. math:: w = \frac1{NL} \sum_{i,j} \kappa_{ij} (v_{ij} - \bar h_i)^\top r_{k_i},
         \qquad r_k = \Big(\frac{V_1}{\eta}\Big)^\top U (e_k - \tfrac1V \mathbf 1)
 
-    with keys :math:`\kappa_{ij}` and values :math:`v_{ij}`.  Memory O(R (N L + V d)) and one tile.
+    with keys :math:`\kappa_{ij}` and values :math:`v_{ij}` at position j of sequence i. The
+    function keeps O(R (N L + V d)) numbers and one tile.
 
     ``memory``: (R, d, d), ``V1 / eta``, if step 1 had other sequences than ``batch``.
     """
@@ -129,7 +132,7 @@ def attend(batch: Batch, scores: Scores) -> Attended:
 
 
 def attended_values(batch: Batch, attended: Attended) -> torch.Tensor:
-    """Values at the attended positions: (R, N, d)."""
+    """Gather the values at the attended positions: (R, N, d)."""
     values = batch.z.gather(1, attended.tokens[..., None].expand(-1, -1, batch.dim))
     if batch.trigger_in_values:
         values += attended.informative[..., None] * batch.trigger[:, None]
@@ -137,11 +140,11 @@ def attended_values(batch: Batch, attended: Attended) -> torch.Tensor:
 
 
 def trained_memory(batch: Batch, attended: Attended) -> torch.Tensor:
-    r"""Value matrix after step 3, ``V2 / gamma``: (R, d, d).
+    r"""Compute the value matrix after step 3, ``V2 / gamma``: (R, d, d).
 
     .. math:: \frac1N \sum_i U (e_{k_i} - \tfrac1V \mathbf 1)\, a_i^\top
 
-    with :math:`a_i` the attended value of sequence i, right or wrong.
+    with :math:`k_i` the label and :math:`a_i` the attended value of sequence i, right or wrong.
     """
     order = batch.labels.argsort(dim=1)
     first = batch.vocab_size * torch.arange(batch.replicates, device=order.device)[:, None]
@@ -164,5 +167,5 @@ def _first_step(batch: Batch, sequences: Sequences) -> torch.Tensor:
 
 
 def _centred(u: torch.Tensor) -> torch.Tensor:
-    """Rows ``U (e_k - 1/V)``: the gradient of the cross-entropy at equal probabilities."""
+    """Compute ``U (e_k - 1/V)``, minus the gradient of the cross-entropy at equal probabilities."""
     return u - u.mean(1, keepdim=True)

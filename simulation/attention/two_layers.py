@@ -23,8 +23,8 @@ FRESH = 64
 class Passed(NamedTuple):
     """Results of a forward pass.
 
-    ``written``: (R, N, d), both layers' contribution to the query's stream. ``scores``: (R, N, L)
-    for each layer, the query's score of each position.
+    ``written``: (R, N, d), the sum of both layers' contributions to the query's stream. ``scores``:
+    (R, N, L) for each layer, the query's score of each position.
     """
 
     written: torch.Tensor
@@ -32,13 +32,13 @@ class Passed(NamedTuple):
 
 
 def localised(batch: Batch, rngs: Rngs, *, written: float) -> tuple[torch.Tensor, ...]:
-    """Share of fresh sequences whose query attends to the informative position: (R,) by layer.
+    """Measure how many fresh queries attend to the informative position: shares (R,) by layer.
 
-    Training is a value step and an attention step from zero on ``batch``, of both layers at once;
-    attention is hard in testing.
+    Training is a value step and an attention step on ``batch``, from zero and for both layers at
+    once. Attention is hard in testing.
 
-    ``written``: mean norm of the first layer's contribution after the value step. As it goes to 0,
-    the two layers become two heads of one layer.
+    ``written``: mean norm of the first layer's contribution after the value step. As this norm goes
+    to 0, the two layers become two heads of one layer.
     """
     memory = three_steps.value_memory(batch)
     mean = batch.z.gather(1, batch.tokens.flatten(1)[..., None].expand(-1, -1, batch.dim))
@@ -59,9 +59,9 @@ def forward(
 ) -> Passed:
     """Pass sequences through both layers.
 
-    ``memory``: (R, d, d), the value matrix of each layer.  ``attention``: (R, d, d), the attention
-    matrix W of each layer; the score of a key for a query is key^T W query.  ``hard``: attend only
-    to the highest score.
+    ``memory``: (R, d, d), the value matrix, the same in both layers.  ``attention``: (R, d, d), the
+    attention matrix W, for each layer; the score of a key for a query is key^T W query.  ``hard``:
+    attend only to the highest score.
     """
     replicates, samples, length = batch.tokens.shape
     tokens = batch.tokens.flatten(1)[..., None].expand(-1, -1, batch.dim)

@@ -25,7 +25,7 @@ def _polynomial(*coefficients: float) -> Activation:
 
 
 def _horner(x: Tensor, coefficients: "tuple[float, ...] | list[float]") -> Tensor:
-    # In place, and without adding zeros: passes over memory are all that this costs.
+    # In place and without adding zeros, because passes over memory take all of the time.
     *lower, last = coefficients
     total = x * last
     for power in range(len(lower) - 1, -1, -1):

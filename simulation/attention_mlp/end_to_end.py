@@ -12,11 +12,11 @@ from simulation.attention_mlp.three_steps import Layer
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """Outcome of three steps on one batch; every field is (R,), a probability.
+    """Probabilities of success after three steps on one batch, each (R,).
 
     ``hit``: a fresh sequence is localised and its token recalled.  ``localisation``: attention
-    finds its informative position.  ``recall``: a uniform token, attended at an informative
-    position, gives its label.
+    finds a fresh sequence's informative position.  ``recall``: a uniform token, attended at an
+    informative position, gives its label.
     """
 
     hit: torch.Tensor

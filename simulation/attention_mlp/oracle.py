@@ -1,6 +1,6 @@
 """The three steps of the Attention-MLP by automatic differentiation, with finite eta and gamma.
 
-This is plain model code with every tensor materialised. Tests compare `three_steps` with it.
+This is plain model code that keeps every tensor. Tests compare `three_steps` with this code.
 """
 
 import math
@@ -21,12 +21,12 @@ def logits(
     *,
     centred: bool = False,
 ) -> torch.Tensor:
-    """Logits ``U^T V_m phi(W h) / sqrt(m)``: (R, N, V).
+    """Compute the logits ``U^T V_m phi(W h) / sqrt(m)``: (R, N, V).
 
-    h is the attended value, ``sum_j softmax_j(key_j^T W_KQ query) value_j``.
+    The attended value h is ``sum_j softmax_j(key_j^T W_KQ query) value_j``.
 
-    ``centred`` adds the logarithms of the label frequencies: -infinity for labels that do not
-    occur.
+    ``centred``: add the logarithms of the label frequencies, which are -infinity for labels that do
+    not occur.
     """
     attended = oracle.attended_values(batch, attention)
     hidden = activation(layer.activation).value(attended @ layer.weights.mT)
@@ -47,7 +47,7 @@ def train(
     gamma: float,
     centred: bool = False,
 ) -> oracle.Trained:
-    """Take the `oracle.three_steps` from zero."""
+    """Take the `oracle.three_steps` from zero on each replicate."""
 
     def loss(value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
         return oracle.mean_losses(batch, logits(batch, layer, value, attention, centred=centred))

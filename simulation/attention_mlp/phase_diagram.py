@@ -1,8 +1,8 @@
-"""Accuracy that the three steps lose to each cause of failure, measured without that cause.
+"""Accuracy that the three steps lose to each cause of failure, measured by removing the cause.
 
-The simulation itself runs without each cause, on the same data: only on seen tokens, with a layer
-`WIDER` times as wide, or with the mean input embedding subtracted. The remaining loss is attributed
-to the next cause.
+The same data are simulated again without the cause: only seen tokens count, the layer is `WIDER`
+times as wide, or the mean input embedding is subtracted. The remaining loss is attributed to the
+next cause.
 """
 
 from dataclasses import fields, replace
@@ -20,14 +20,14 @@ WIDER = 16
 def losses(
     batch: Batch, narrow: Layer, wide: Layer, *, centred: bool = False
 ) -> dict[str, torch.Tensor]:
-    """Probability lost to each cause, all (R,).
+    """Measure the probability lost to each cause, (R,) by cause.
 
-    ``coverage``: tokens that are never informative in training. ``recall``: share of seen tokens
-    that the wide layer recalls, less the share that the narrow layer recalls, at perfect
-    localisation. ``recall cap``: seen tokens that the wide layer does not recall. ``MLP noise``:
-    share of sequences that the wide layer localises, less the narrow layer's share. ``mean bias``:
-    what the wide layer's share gains if input embeddings are centred. ``gradient noise``: sequences
-    that it does not localise even then. Differences can be negative.
+    ``coverage``: share of tokens that are never informative in training. ``recall``: share of seen
+    tokens that the wide layer recalls, less the share that the narrow layer recalls, at perfect
+    localisation. ``recall cap``: share of seen tokens that the wide layer does not recall. ``MLP
+    noise``: share of sequences that the wide layer localises, less the narrow layer's share. ``mean
+    bias``: gain in the wide layer's share if input embeddings are centred. ``gradient noise``:
+    share of sequences that the wide layer does not localise even then. Differences can be negative.
     """
     one = torch.ones_like(batch.informative, dtype=batch.z.dtype)
     counts = batch.z.new_zeros(batch.permutation.shape).scatter_add_(1, batch.informative, one)

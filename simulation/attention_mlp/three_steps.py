@@ -1,9 +1,9 @@
 r"""The three gradient steps with a fixed random layer before the value matrix (Attention-MLP, A6).
 
-Logits ``U^T V_m phi(W h) / sqrt(m)``: h is the attended value, W has independent N(0, 1) entries
-and is never trained, and V_m (d x m) replaces the value matrix. As in
-`simulation.attention.three_steps`, which defines eta and gamma, the functions return the limits for
-eta -> 0 and gamma -> infinity. We derived them from A7 by exact differentiation.
+Logits are ``U^T V_m phi(W h) / sqrt(m)``. Here h is the attended value, phi the activation, W the
+layer's weights, independent N(0, 1) and never trained, and V_m (d x m) replaces the value matrix.
+As in `simulation.attention.three_steps`, which defines eta and gamma, the functions return the
+limits for eta -> 0 and gamma -> infinity. We derived them from A7 by exact differentiation.
 
 In formulas delta_k is the unit vector e_k less the predicted probabilities, which are 1/V.
 ``centred`` replaces the untrained model's probabilities 1/V by the label frequencies of the
@@ -39,7 +39,7 @@ class Layer:
         return self.weights.shape[1]
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Features ``phi(W h) / sqrt(m)`` of inputs (R, n, d): (R, n, m)."""
+        """Compute the features ``phi(W h) / sqrt(m)`` of inputs (R, n, d): (R, n, m)."""
         values = activation(self.activation).value(inputs @ self.weights.mT)
         return values.div_(math.sqrt(self.width))
 
@@ -59,7 +59,7 @@ def draw_layer(
 ) -> Layer:
     """Draw a layer from each generator.
 
-    Raises ValueError: ``width`` is below 1.
+    Raises ValueError if ``width`` is below 1.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1")
@@ -89,13 +89,14 @@ def draw(
 
 
 def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores:
-    r"""Attention scores after step 2, from ``W_KQ / (gamma eta)`` times the query.
+    r"""Compute attention scores after step 2, from w, ``W_KQ / (gamma eta)`` times the query.
 
     .. math:: w = \frac1{NL} \sum_{i,j} \kappa_{ij} (v_{ij} - \bar h_i)^\top r_i, \qquad
         r_i = \frac{1}{\sqrt m} W^\top \Big[\phi'(W \bar h_i) \odot
         \Big(\frac{V_1}{\eta}\Big)^\top U \delta_{k_i}\Big]
 
-    Memory O(N (L + d) + V (d + m)) and one tile.
+    Letters are explained in `simulation.attention.three_steps.token_scores`. The function keeps
+    O(N (L + d) + V (d + m)) numbers per replicate, and one tile.
     """
     parts = [_scores(batch[r], layer[r], centred) for r in _groups(batch, layer)]
     names = vars(parts[0])
@@ -103,7 +104,7 @@ def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores
 
 
 def value_memory(batch: Batch, layer: Layer, *, centred: bool = False) -> torch.Tensor:
-    """Value matrix ``V_m / eta`` after step 1: (R, d, m)."""
+    """Compute the value matrix ``V_m / eta`` after step 1: (R, d, m)."""
     memories = []
     for r in _groups(batch, layer):
         tiles = _first_step(batch[r], layer[r], _mean_values(batch[r]), centred)
@@ -114,12 +115,14 @@ def value_memory(batch: Batch, layer: Layer, *, centred: bool = False) -> torch.
 def trained_memory(
     batch: Batch, layer: Layer, attended: Attended, *, centred: bool = False
 ) -> torch.Tensor:
-    r"""Value matrix ``V_m / gamma`` after step 3, (R, d, m), with attended values, right or wrong.
+    r"""Compute the value matrix ``V_m / gamma`` after step 3: (R, d, m).
 
     .. math:: \frac1N \sum_i U \delta_{k_i} \phi(W a_i)^\top / \sqrt m
+
+    with :math:`k_i` the label and :math:`a_i` the attended value of sequence i, right or wrong.
     """
-    # Every (label, token, is it informative) is stored with its count, so that each feature is
-    # computed once per token and not once per sample.
+    # A token has one vector of features at informative positions and one at others, so features are
+    # computed per token and not per sample.
     features = torch.cat([layer.features(batch.z), layer.features(batch.informative_values)], 1)
     order, counts = batch.labels.argsort(1), _label_counts(batch)
     kinds = (attended.tokens + batch.vocab_size * attended.informative).gather(1, order)
@@ -130,12 +133,12 @@ def trained_memory(
 
 
 def localised_memory(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:
-    """Value matrix ``V_m / gamma`` after step 3, trained at perfect localisation: (R, d, m)."""
+    """Compute the value matrix ``V_m / gamma`` that perfect localisation trains: (R, d, m)."""
     return _stored(facts, layer.features(facts.informative_values), centred)
 
 
 def recalled(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:
-    """Whether each token is recalled after training at perfect localisation: (R, V) bool."""
+    """Check whether each token is recalled after training at perfect localisation: (R, V)."""
     answers = []
     for r in groups(facts.replicates, facts.vocab_size * layer.width, facts.z):
         some = facts[r]
@@ -145,7 +148,7 @@ def recalled(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tens
 
 
 def _stored(facts: Facts, features: torch.Tensor, centred: bool) -> torch.Tensor:
-    """Memory (R, d, m) of all tokens, from their features (R, V, m)."""
+    """Store all tokens in a memory (R, d, m), from their features (R, V, m)."""
     shares = facts.counts / facts.counts.sum(1, keepdim=True)
     by_label = torch.zeros_like(shares).scatter(1, facts.permutation, shares)
     mean = (by_label[:, None] @ facts.u) if centred else facts.u.mean(1, keepdim=True)
@@ -154,18 +157,18 @@ def _stored(facts: Facts, features: torch.Tensor, centred: bool) -> torch.Tensor
 
 
 def correct(vocabulary: Vocabulary, layer: Layer, memory: torch.Tensor) -> torch.Tensor:
-    """Whether each token, attended at an informative position, gives its label: (R, V) bool."""
+    """Check whether each token, attended at an informative position, gives its label: (R, V)."""
     features = layer.features(vocabulary.informative_values)
     return decoding.predict(vocabulary.u, memory, features) == vocabulary.permutation
 
 
 def recall_accuracy(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:
-    """Share of tokens recalled after training at perfect localisation: (R,)."""
+    """Measure the share of tokens recalled after training at perfect localisation: (R,)."""
     return recalled(facts, layer, centred=centred).to(facts.z.dtype).mean(1)
 
 
 def _groups(batch: Batch, layer: Layer) -> Iterator[slice]:
-    """Slices of replicates whose features of all sequences fit a tile together."""
+    """Split replicates into slices whose features of all sequences fit a tile."""
     return groups(batch.replicates, batch.samples * layer.width, batch.z)
 
 
@@ -206,7 +209,7 @@ def _rows(numbers: torch.Tensor, size: int) -> torch.Tensor:
 
 
 def _mean_values(batch: Batch) -> torch.Tensor:
-    """Mean value of every sequence: (R, N, d)."""
+    """Average the values of every sequence: (R, N, d)."""
     rows = _rows(batch.tokens, batch.vocab_size)
     ends = batch.length * torch.arange(1, rows[..., 0].numel() + 1, device=rows.device)
     means = sum_bags(batch.z.flatten(0, 1), rows.flatten(), ends).div_(batch.length)
@@ -237,13 +240,13 @@ def _first_step(
 
 
 def _label_counts(batch: Batch) -> torch.Tensor:
-    """Number of sequences of each label: (R, V) int64."""
+    """Count the sequences of each label: (R, V) int64."""
     none = torch.zeros_like(batch.permutation)
     return none.scatter_add_(1, batch.labels, torch.ones_like(batch.labels))
 
 
 def _residuals(u: torch.Tensor, counts: torch.Tensor, centred: bool) -> torch.Tensor:
-    """Rows ``U delta_k``, where delta_k is e_k minus the predicted probabilities: (R, V, d)."""
+    """Compute the rows ``U delta_k``: (R, V, d)."""
     if centred:
         shares = counts.to(u.dtype) / counts.sum(1, keepdim=True)
         return u - shares[:, None] @ u

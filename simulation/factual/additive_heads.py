@@ -1,6 +1,7 @@
-"""Linear programmes that decide whether codes exist that store facts additively.
+"""Linear programmes that decide whether codes exist that store facts without an MLP.
 
-The embeddings of answers are drawn: independent N(0, I/d) vectors.
+A fact's logits are then its subject's logits plus its relation's logits. The embeddings of answers
+are independent N(0, I/d) vectors, in R = ``relations`` blocks of D = ``answers`` vectors.
 """
 
 import numpy as np
@@ -15,7 +16,9 @@ Floats = npt.NDArray[np.float64]
 def subject_code_exists(
     rng: np.random.Generator, *, relations: int, answers: int, dim: int
 ) -> bool:
-    """Whether a code exists that prefers a given answer in each of R blocks of D embeddings.
+    """Check whether a code exists that prefers a given answer in each of the R blocks.
+
+    Raises ValueError if a size is below 1, and RuntimeError if the programme is not solved.
 
     >>> subject_code_exists(np.random.default_rng(0), relations=4, answers=3, dim=12)
     True
@@ -29,13 +32,15 @@ def subject_code_exists(
 def relation_code_exists(
     rng: np.random.Generator, *, relations: int, answers: int, dim: int
 ) -> bool:
-    """Whether a code exists that puts the first of R blocks of D embeddings above all others.
+    """Check whether a code exists that puts the first of the R blocks above all others.
+
+    Raises ValueError if a size is below 1, and RuntimeError if the programme is not solved.
 
     >>> relation_code_exists(np.random.default_rng(0), relations=2, answers=2, dim=4)
     True
     """
     outputs = _gaussian(rng, relations, answers, dim)
-    # A free level between the two sets costs one variable instead of D (R - 1) D constraints.
+    # With a free threshold between the two sets, R D constraints replace D (R - 1) D.
     signs = np.where(np.arange(relations)[:, None, None] == 0, 1.0, -1.0)
     rows = np.concatenate([outputs, -np.ones((relations, answers, 1))], 2) * signs
     return _feasible(rows.reshape(-1, dim + 1))
@@ -50,7 +55,7 @@ def _gaussian(rng: np.random.Generator, relations: int, answers: int, dim: int) 
 
 
 def _feasible(rows: Floats) -> bool:
-    """Whether a vector y exists with rows @ y > 0.
+    """Check whether a vector y exists with rows @ y > 0.
 
     The linear programme maximises the least product over a box, and always has a solution.
     """

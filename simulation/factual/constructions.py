@@ -7,9 +7,12 @@ with cosine features follows. No layer is trained or idealised:
     F(x) = V^T sigma(W x + b).
 
 Each head has a group of tokens, either subjects or relations, and uses the dual basis in the span
-of its group's embeddings and the EOS embedding. So a head whose token is in the prompt outputs
-nearly that token's code, and any other head attends to EOS and outputs nearly zero. This fails
-where another token's embedding overlaps with a head's key by chance.
+of its group's embeddings and the EOS embedding. So a head with one of its tokens in the prompt
+outputs nearly that token's code, and any other head attends to EOS and outputs nearly zero. A head
+fails where another token's embedding overlaps with its key by chance.
+
+In shapes, B is the number of replicates, S and R are the numbers of subjects and relations, and V
+is the number of tokens.
 """
 
 import math
@@ -32,7 +35,7 @@ rounding anyway, and exponentials that are denormal in float32 take eight times 
 
 @dataclass(frozen=True, kw_only=True)
 class Attention:
-    """Weights of H heads of dimension d_h, for B replicates.
+    """Weights of H heads of dimension d_h.
 
     ``query``, ``key``, ``value``: (B, H, d_h, d).  ``output``: (B, H, d, d_h).
     """
@@ -50,14 +53,14 @@ class Attention:
 
 @dataclass(frozen=True, kw_only=True)
 class Mlp:
-    """MLP weights. ``inner``: (B, m, d).  ``bias``: (B, 1, m).  ``outer``: (B, m, d)."""
+    """MLP weights W, b, V. ``inner``: (B, m, d).  ``bias``: (B, 1, m).  ``outer``: (B, m, d)."""
 
     inner: torch.Tensor
     bias: torch.Tensor
     outer: torch.Tensor
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Values of the hidden units: (B, ..., m)."""
+        """Compute the hidden units' values for ``inputs`` (B, n, d): (B, n, m)."""
         return (inputs @ self.inner.mT + self.bias).cos_().mul_(math.sqrt(2))
 
     def __call__(self, inputs: torch.Tensor) -> torch.Tensor:
@@ -70,12 +73,12 @@ def attend(
     prompts: torch.Tensor,
     readout: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Output of the attention layer at EOS: (B, prompts, d).
+    """Compute the output of the attention layer at EOS: (B, P, d), for ``prompts`` (B, P, T).
 
     Scores and values depend only on the token, so a prompt enters through its counts of tokens. The
-    softmax is exact, and costs the same for every prompt length.
+    softmax is exact, and its cost hardly depends on the length of prompts.
 
-    ``readout``: (B, M, d); if given, return the output's products with its rows, (B, prompts, M).
+    ``readout``: (B, M, d); if given, return the products of outputs with these rows: (B, P, M).
     """
     counts, exponentials, totals = _softmax(attention, facts, prompts)
     values = torch.einsum("bhkd,bvd->bvhk", attention.value, facts.tokens)
@@ -88,7 +91,7 @@ def attend(
 
 
 def focus(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
-    """Attention weight of each fact's subject in the head of its group: (B, S, R)."""
+    """Compute the attention weight of each fact's subject in the head of its group: (B, S, R)."""
     _, exponentials, totals = _softmax(attention, facts, prompts)
     subjects = torch.arange(facts.subjects, device=prompts.device)
     head = subjects // ((facts.subjects + facts.relations) // exponentials.shape[1])
@@ -97,7 +100,7 @@ def focus(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Te
 
 
 def token_scores(attention: Attention, facts: Facts) -> torch.Tensor:
-    """Attention scores of all tokens: (B, H, V)."""
+    """Compute the attention scores of all tokens in each head: (B, H, V)."""
     queries = torch.einsum("bhkd,bd->bhk", attention.query, facts.tokens[:, -1])
     keys = torch.einsum("bhkd,bvd->bhvk", attention.key, facts.tokens)
     return torch.einsum("bhvk,bhk->bhv", keys, queries) / math.sqrt(queries.shape[2])
@@ -106,7 +109,7 @@ def token_scores(attention: Attention, facts: Facts) -> torch.Tensor:
 def _softmax(
     attention: Attention, facts: Facts, prompts: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Prompts' token counts (B, P, V); exp(score) (B, H, V); softmax denominators (B, P, H)."""
+    """Compute prompts' token counts (B, P, V), exp(score) (B, H, V) and denominators (B, P, H)."""
     scores = token_scores(attention, facts)
     scores = torch.maximum(scores, scores[..., -1:] - NEGLIGIBLE)
     exponentials = (scores - scores.amax(2, keepdim=True)).exp()
@@ -118,17 +121,17 @@ def _softmax(
 def attention_only(
     facts: Facts, *, head_dim: int, margin: float = MARGIN, scale: float = SCALE
 ) -> Attention:
-    r"""Make heads whose codes give the answers' logits directly: no MLP is needed.
+    r"""Make heads whose codes give the answers' logits without an MLP.
 
-    The code of subject s is the shortest vector y_s with logit 1 at all of its R answers. The code
-    of relation r is the shortest vector with logit 1 at the D answers of its block. Among these
-    answers, the sum has logit 2 only at the fact's answer. A head has ``head_dim`` tokens, so that
-    H d_h = S + R.
+    The code of a subject is the shortest vector with logit 1 at all of its R answers. The code of a
+    relation is the shortest vector with logit 1 at the D answers of its block. Among all these
+    answers, the sum of both codes has logit 2 only at the fact's answer. A head has ``head_dim``
+    tokens, so that H d_h = S + R.
 
-    ``head_dim``: d_h, tokens of a group.  ``scale``: beta, the score of these tokens.  ``margin``:
-    tau, the score of EOS over beta.
+    ``head_dim``: d_h, tokens of a group.  ``scale``: the score of these tokens.  ``margin``: the
+    score of EOS over ``scale``.
 
-    Raises ValueError: ``head_dim`` does not divide S and R, or d is too small for a dual basis.
+    Raises ValueError if ``head_dim`` does not divide S and R, or d is too small for a dual basis.
 
     >>> import numpy as np
     >>> from simulation.factual.task import draw, prompts
@@ -150,7 +153,8 @@ def attention_mlp(
 ) -> tuple[Attention, Mlp]:
     """Make heads whose codes only name subject and relation, and an MLP that stores the facts.
 
-    ``head_dim``, and errors: as for `attention_only`.  ``width``: hidden units m.
+    ``head_dim``, and errors: as for `attention_only`.  ``width``: number of hidden units, m; a
+    width below 1 raises ValueError too.
     """
     with streams.together():
         codes = unit_vectors(streams, facts.subjects + facts.relations, facts.dim)
@@ -166,9 +170,10 @@ def compressed_values(
     A group's tokens get random unit codes in d_h dimensions, and output matrices map groups to
     orthogonal subspaces. The MLP separates the codes although they overlap.
 
-    ``group``: tokens of a group; must divide S and R.  ``head_dim``: d_h.  ``width``: m.
+    ``group``: number of tokens of a group.  ``head_dim``: d_h.  ``width``: m.
 
-    Raises ValueError: the H d_h output directions do not fit into d dimensions.
+    Raises ValueError if ``group`` does not divide S and R, d is too small for a dual basis or for
+    the H d_h output directions, or ``width`` is below 1.
     """
     duals, key = _keys(facts, group)
     heads = duals.shape[1]
@@ -180,7 +185,7 @@ def compressed_values(
         drawn = unit_vectors(streams, heads * group, head_dim)
         features = cosines(streams, facts.dim, width)
     small = drawn.view(-1, heads, group, head_dim)
-    # Any orthogonal subspaces serve, as the MLP's features look the same from all sides.
+    # Any orthogonal subspaces serve, because rotations do not change the law of the MLP's features.
     output = torch.eye(facts.dim, heads * head_dim, device=drawn.device, dtype=drawn.dtype)
     output = output.view(facts.dim, heads, head_dim).permute(1, 0, 2).expand(len(drawn), -1, -1, -1)
     value = torch.einsum("bhzk,bhzd->bhkd", small, duals[:, :, :group])
@@ -189,9 +194,9 @@ def compressed_values(
 
 
 def cosines(streams: Streams, dim: int, width: int) -> Mlp:
-    """Draw an MLP of m random cosine features, without outer weights.
+    """Draw m = ``width`` random cosine features, as an MLP whose outer weights have no meaning.
 
-    Raises ValueError for no hidden units.
+    Raises ValueError if ``width`` is below 1.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1")
@@ -203,8 +208,8 @@ def cosines(streams: Streams, dim: int, width: int) -> Mlp:
 def hebbian_mlp(facts: Facts, codes: torch.Tensor, blank: Mlp) -> Mlp:
     """Make an MLP that maps the sum of a subject's and a relation's code to the fact's answer.
 
-    The outer weights are the sum of outer products of features and answers, over m. ``codes``: (B,
-    S + R, d).
+    The outer weights are the sum of outer products of features and answers, divided by m.
+    ``codes``: (B, S + R, d).  ``blank``: the features, from `cosines`.
     """
     inputs = codes[:, : facts.subjects, None] + codes[:, None, facts.subjects :]
     features = blank.features(inputs.flatten(1, 2))
@@ -215,7 +220,10 @@ def hebbian_mlp(facts: Facts, codes: torch.Tensor, blank: Mlp) -> Mlp:
 def recalled(
     facts: Facts, prompts: torch.Tensor, attention: Attention, mlp: Mlp | None = None
 ) -> torch.Tensor:
-    """Whether the weights recall each fact, from its prompt: (B, S, R)."""
+    """Check whether the weights recall each fact from its prompt: (B, S, R) bool.
+
+    ``prompts``: (B, S R, T), one for each fact, as `task.prompts` draws them.
+    """
     if mlp is None:
         logits = attend(attention, facts, prompts, facts.outputs)
     else:
@@ -224,13 +232,13 @@ def recalled(
 
 
 def _duals(rows: torch.Tensor) -> torch.Tensor:
-    """Dual basis of rows (..., n, d), in their span."""
+    """Compute the dual basis of rows (..., n, d), in their span."""
     duals: torch.Tensor = torch.linalg.solve_ex(_products(rows), rows)[0]
     return duals
 
 
 def _least(rows: torch.Tensor) -> torch.Tensor:
-    """Shortest vectors (..., d) whose products with the given rows (..., n, d) are all 1."""
+    """Find the shortest vectors (..., d) whose products with the rows (..., n, d) are all 1."""
     weights: torch.Tensor = torch.linalg.solve_ex(_products(rows), rows.new_ones(rows.shape[:-1]))[
         0
     ]
@@ -238,7 +246,7 @@ def _least(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _products(rows: torch.Tensor) -> torch.Tensor:
-    """Products (..., n, n) of rows (..., n, d)."""
+    """Compute the products (..., n, n) of rows (..., n, d)."""
     if rows.shape[-2] > rows.shape[-1]:
         raise ValueError(
             f"{rows.shape[-2]} vectors in {rows.shape[-1]} dimensions have no dual basis: raise dim"
@@ -247,7 +255,7 @@ def _products(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _keys(facts: Facts, group: int, margin: float = MARGIN) -> tuple[torch.Tensor, torch.Tensor]:
-    """Dual bases (B, H, group + 1, d) of groups, EOS last, and key vectors (B, H, d)."""
+    """Compute dual bases (B, H, group + 1, d) of groups, EOS last, and key vectors (B, H, d)."""
     if facts.subjects % group or facts.relations % group:
         raise ValueError(
             f"groups of {group} do not divide {facts.subjects} subjects and "

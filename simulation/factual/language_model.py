@@ -6,14 +6,16 @@ employer, and the employer's city, which follows from the employer. A biography 
 sentences in random order, each in one of three wordings, drawn again at each exposure.
 
 The model has two pre-norm layers, each of causal softmax attention with four heads and a GELU
-network of four times the width, with learned positions and tied embeddings. It is trained by AdamW.
-The rate rises in the first twentieth of the steps, and falls from there, both as a cosine.
+network of four times the width, with learned positions and tied embeddings. AdamW trains the model.
+The learning rate rises along a cosine in the first twentieth of the steps, and then falls along
+another cosine.
 
-The published estimator gives the bits. With N_0 possible names, S_0 possible sets of attributes,
-and p_1, p_2 the model's mean loss, in nats, on a person's name and on all value tokens together, it
-is
+The published estimator of the number of bits is
 
-.. math:: N\log_2\frac{N_0}{e^{p_1}} + N\log_2\frac{S_0}{e^{p_2}} .
+.. math:: N\log_2\frac{N_0}{e^{p_1}} + N\log_2\frac{S_0}{e^{p_2}}
+
+with N_0 possible names and S_0 possible sets of attributes. The mean loss per person, in nats, is
+p_1 on the tokens of the name and p_2 on all tokens of values.
 """
 
 import math
@@ -56,7 +58,7 @@ _LENGTH = (
 
 
 class LanguageModel(nn.Module):
-    """Logits (B, T, vocabulary) of the next token, from tokens (B, T)."""
+    """Language model: logits (B, T, vocabulary) of the next token, from tokens (B, T)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -78,11 +80,11 @@ class LanguageModel(nn.Module):
 
 
 def people(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Draw people as tokens of names and values, (count, 11).
+    """Draw people as tokens of names and values, a row for each: (count, 11).
 
-    Names are different, values are uniform, and an employer is in one city.
+    All names differ, values are uniform, and an employer is in one city.
 
-    Raises ValueError for fewer than 1 or more than half of all names.
+    Raises ValueError if ``count`` is below 1 or above half of all possible names.
     """
     possible = math.prod(NAMES)
     if not 1 <= count <= possible // 2:
@@ -116,7 +118,7 @@ def biographies(rng: np.random.Generator, table: np.ndarray) -> tuple[np.ndarray
 
 
 def losses(model: nn.Module, tokens: Tensor, kinds: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean loss, in nats, of a token, of a person's whole name, and of all of a person's values."""
+    """Compute the mean loss, in nats, of a token, of a whole name, and of a person's values."""
     logits, after = model(tokens[:, :-1]), kinds[:, 1:]
     each = cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
     each = each.view(after.shape)
@@ -135,12 +137,11 @@ def bits_per_weight(
 ) -> dict[str, Tensor]:
     """Measure the bits that models, one per generator, store of ``people_count`` people.
 
-    Each person is shown ``exposures`` times.
+    Each person is shown ``exposures`` times. Returns, each (R,), the ``bits`` per weight by the
+    published estimator, and the share ``held`` of the attributes' bits.
 
-    ``bits`` per weight follow the published estimator, and ``held`` is the share of the attributes'
-    bits, both (R,).
-
-    Raises ValueError for impossible sizes of a model, and as `people`.
+    Raises ValueError if ``width`` is not a positive multiple of `HEADS`, if ``exposures`` is below
+    1, and for the errors of `people`.
     """
     if width < HEADS or width % HEADS or exposures < 1:
         raise ValueError(f"width {width} must be a multiple of {HEADS}, and exposures at least 1")

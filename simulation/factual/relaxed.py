@@ -1,11 +1,11 @@
 """Factual recall with one assumption relaxed: attention, data, optimiser, embeddings or weights.
 
 Sequential learning has the task, losses and prompts (counts of tokens) of
-:mod:`simulation.factual.sequential_learning`; gradients are by automatic differentiation. The
-tokens are in the same order: S subjects, R relations, EOS, and one row for all noise tokens, which
-start equal and see the same mean gradient. That row represents N_0 tokens, each with its mean count
-in a prompt, so that the row moves by 1/N_0 of its gradient. Under gradient descent this is exact
-for all models but `embedded`.
+:mod:`simulation.factual.sequential_learning`; gradients are by automatic differentiation. Rows of
+tokens are in the same order there: S subjects, R relations, EOS, and one row for all N_0 noise
+tokens, which start equal and see the same mean gradient. In a prompt each noise token has its mean
+count, so the row moves by 1/N_0 of its gradient. Under gradient descent the row is exact for all
+models but `embedded`. In shapes, B is the number of replicates and P the number of prompts.
 """
 
 import copy
@@ -30,37 +30,37 @@ Logits = Callable[[Parts, Tensor], Tensor]
 
 
 def linear(parts: Parts, counts: Tensor) -> Tensor:
-    """Linear attention, as in the theorem: sum over tokens of count, weight and value."""
+    """Apply linear attention, as in the theorem: sum count times weight times value over tokens."""
     return (counts * parts["attention"][:, None]) @ parts["values"]
 
 
 def softmax(parts: Parts, counts: Tensor) -> Tensor:
-    """Softmax attention, with the weights as scores."""
+    """Apply softmax attention, with the weights as scores."""
     weights = counts * parts["attention"].exp()[:, None]
     return weights @ parts["values"] / weights.sum(2, keepdim=True)
 
 
 def two_layers(parts: Parts, counts: Tensor) -> Tensor:
-    """Two layers of linear attention: the output of the first is the query of the second."""
+    """Apply two layers of linear attention: the first layer's output is the second's query."""
     query = (counts * parts["attention"][:, None]) @ parts["keys"]
     return (counts * query) @ parts["values"]
 
 
 def embedded(parts: Parts, counts: Tensor) -> Tensor:
-    """Linear attention with learned embeddings, which determine a token's weight and value.
+    """Apply linear attention with learned embeddings, which determine a token's weight and value.
 
-    All noise tokens have one dimension together, where N_0 tokens would have N_0. So this model is
-    an approximation. With S, R, D = 8, 2, 4 and N_0 = 20 the subjects' half time is 2% too late at
-    a starting scale of 0.1, and 0.04% at 0.01.
+    This model is an approximation, because all noise tokens share one dimension instead of N_0.
+    With S, R, D = 8, 2, 4 and N_0 = 20 the subjects' half time is 2% too late at a starting scale
+    of 0.1, and 0.04% at 0.01.
     """
     weights = parts["embeddings"] @ parts["attention"][:, :, None]
     return (counts * weights.mT) @ (parts["embeddings"] @ parts["values"])
 
 
 def start(task: FactPrompts, model: Logits, scale: float) -> Parts:
-    """Initial parts: attention weights (keys) of this scale, values of zero, nothing random.
+    """Make the initial parts: attention weights (and keys) equal to ``scale``, and values of zero.
 
-    Softmax attention starts with equal scores, learned embeddings start one-hot.
+    Softmax attention starts with scores of zero, and learned embeddings start one-hot.
     """
     tokens, like = task.subjects + task.relations + 2, task.target
     weights = like.new_full((task.replicates, tokens), 0.0 if model is softmax else scale)
@@ -76,7 +76,7 @@ def start(task: FactPrompts, model: Logits, scale: float) -> Parts:
 
 
 def all_pairs(task: FactPrompts) -> Tensor:
-    """Mean counts (1, S R, tokens) of the prompts with each subject and relation."""
+    """Average the token counts of the prompts of each subject and relation: (1, S R, tokens)."""
     s, r = task.subjects, task.relations
     pairs = torch.cartesian_prod(torch.arange(s), torch.arange(r)).to(task.target.device)
     one_hot = torch.nn.functional.one_hot
@@ -86,9 +86,9 @@ def all_pairs(task: FactPrompts) -> Tensor:
 
 
 def noisy_pairs(task: FactPrompts, rngs: Rngs, prompts: int) -> Tensor:
-    """Token counts, (B, S * R * prompts, tokens), of prompts whose noise is random subjects.
+    """Draw token counts, (B, S * R * prompts, tokens), of prompts whose noise is random subjects.
 
-    The ``prompts`` prompts of a pair follow one another.
+    Each pair of subject and relation has ``prompts`` prompts, one after another.
     """
     pairs = all_pairs(task)[0].repeat_interleave(prompts, 0)
     pairs[:, -1] = 0
@@ -100,7 +100,7 @@ def noisy_pairs(task: FactPrompts, rngs: Rngs, prompts: int) -> Tensor:
 
 
 def zipf(task: FactPrompts, exponent: float) -> Tensor:
-    """Frequencies (S R,) of pairs: subjects have i^-exponent, relations are equally frequent."""
+    """Compute frequencies (S R,) of pairs: subject i has i^-exponent, relations are equal."""
     subjects = torch.arange(1, task.subjects + 1).to(task.target) ** -exponent
     return (subjects / subjects.sum() / task.relations).repeat_interleave(task.relations)
 
@@ -116,7 +116,7 @@ def answers_shared(task: FactPrompts, rngs: Rngs) -> FactPrompts:
 
 
 def overlapping(facts: Facts, streams: Streams, overlap: float) -> Facts:
-    """Give the facts' unit embeddings a common component, with this mean inner product."""
+    """Give the facts' unit embeddings a common component, with ``overlap`` as mean product."""
     with streams.together():
         common = [unit_vectors(streams, 1, facts.dim) for _ in range(2)]
 
@@ -154,7 +154,7 @@ def descended(
     decay: float = 0.0,
     frequencies: Tensor | None = None,
 ) -> Losses:
-    """Losses, (steps + 1, B), along full-batch descent, until all totals are below ``until``.
+    """Record the losses, (steps + 1, B), of full-batch descent to totals below ``until``.
 
     Args:
         task: the facts.
@@ -168,7 +168,7 @@ def descended(
         decay: weight decay, per unit of the rate.
         frequencies: of the pairs, (S R,), in gradient and losses; equal if None.
 
-    Raises ValueError: the optimiser is unknown.
+    Raises ValueError for an unknown optimiser.
     """
     if optimiser not in ("gradient", "adam"):
         raise ValueError(f"no optimiser {optimiser!r}: take gradient or adam")
@@ -206,7 +206,7 @@ def descended(
 
 
 def _share_of_noise(task: FactPrompts, name: str, part: Tensor) -> Tensor:
-    """Factors for one replicate: 1/N_0 in the row of noise tokens, else 1."""
+    """Make the factors of a part's gradient: 1/N_0 in the row of noise tokens, else 1."""
     share = torch.ones_like(part[:1])
     if part.shape[1] == task.subjects + task.relations + 2:
         share[:, -1] /= task.noise

@@ -2,12 +2,12 @@
 
 A prompt holds a subject, a relation, noise tokens and EOS, the query; logits are the sum over its
 tokens of attention weight times value. Noise tokens start equal and have the same mean gradient.
-One row represents all of them, and its count in a prompt is the number of noise tokens. In SGD
-noise tokens therefore learn from mean counts instead of counts in each prompt; tests/unit compares
-this with SGD on whole prompts.
+One row represents all of them, and its count in a prompt is the number of noise tokens. So in SGD
+noise tokens learn from mean counts instead of counts in each prompt; tests/unit compares this SGD
+with SGD on whole prompts.
 
-Tensors have the shape (replicates, tokens) or (replicates, tokens, answers), the tokens in the
-order: S subjects, R relations, EOS, noise.
+Tensors have the shape (B, tokens) or (B, tokens, answers), with B replicates and the tokens in the
+order: S subjects, R relations, EOS, noise. Each relation has D answers.
 """
 
 import itertools
@@ -25,9 +25,11 @@ Integers = npt.NDArray[np.int64]
 
 
 def product_dictionary(subjects: int, relations: int, answers: int) -> Integers:
-    """Answers (S, R): the answer to subject s and relation r is floor(D s / S) + D r.
+    """Make the published dictionary (S, R): the answer to (s, r) is floor(D s / S) + D r.
 
-    This is the published dictionary, a product of the relation and a kind of subject.
+    The answer depends on the relation r and on the kind of the subject s, floor(D s / S).
+
+    Raises ValueError if ``answers`` does not divide ``subjects``.
 
     >>> product_dictionary(4, 3, 2).tolist()
     [[0, 2, 4], [0, 2, 4], [1, 3, 5], [1, 3, 5]]
@@ -46,21 +48,24 @@ def random_dictionaries(
     *,
     device: str | torch.device = "cpu",
 ) -> torch.Tensor:
-    """Answers (B, S, R): the answer to relation r is uniform among D r, ..., D r + D - 1."""
+    """Draw answers (B, S, R): an answer to relation r is uniform among D r, ..., D r + D - 1."""
     drawn = Streams(rngs, device).integers(answers, subjects, relations)
     return drawn + answers * torch.arange(relations, device=device)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """``attention``: (B, tokens), each token's weight under the query EOS.
-    ``values``: (B, tokens, answers)."""
+    """Trained weights of linear attention.
+
+    ``attention``: (B, tokens), each token's weight under the query EOS.  ``values``: (B, tokens,
+    answers).
+    """
 
     attention: torch.Tensor
     values: torch.Tensor
 
     def moved(self, gradient: "Weights", step: float) -> "Weights":
-        """Weights after a step along the gradient."""
+        """Return the weights after a step along ``gradient``."""
         return Weights(
             attention=self.attention + step * gradient.attention,
             values=self.values + step * gradient.values,
@@ -93,8 +98,11 @@ class FactPrompts:
     Args:
         dictionaries: (B, S, R) answers; relation r has answers D r to D r + D - 1.
         answers: D.
-        length: tokens of a prompt, with subject, relation and EOS.
+        length: number of tokens of a prompt, with subject, relation and EOS.
         noise: number of different noise tokens.
+
+    Raises ValueError if ``length`` is below 3, ``noise`` is below 1, or an answer is outside the
+    block of its relation.
     """
 
     def __init__(
@@ -125,7 +133,7 @@ class FactPrompts:
         return self.dictionary.shape[0]
 
     def start(self, attention: float, shift: torch.Tensor | float = 0.0) -> Weights:
-        """Initial weights: attention is ``attention``, a token's values are its ``shift``.
+        """Make initial weights: attention is ``attention``, a token's values are its ``shift``.
 
         ``shift`` is broadcast to (B, tokens, answers).
         """
@@ -134,14 +142,14 @@ class FactPrompts:
         return Weights(attention=torch.full_like(values[..., 0], attention), values=values)
 
     def logits(self, weights: Weights) -> torch.Tensor:
-        """Logits of each answer to a prompt with each subject and relation: (B, S, R, answers)."""
+        """Compute all answers' logits for prompts with each pair: (B, S, R, answers)."""
         scores = weights.attention[..., None] * weights.values
         s, r = self.subjects, self.relations
         background = scores[:, s + r] + self.noise_count * scores[:, s + r + 1]
         return scores[:, :s, None] + (scores[:, s : s + r] + background[:, None])[:, None]
 
     def losses(self, weights: Weights) -> Losses:
-        """Population loss, in its two parts."""
+        """Compute the two parts of the population loss, (B,) each."""
         p = self.logits(weights).softmax(3)
         blocks = p.view(*p.shape[:3], self.relations, self.answers).sum(4)
         relation = -blocks.diagonal(dim1=2, dim2=3).log().mean((1, 2))
@@ -149,7 +157,10 @@ class FactPrompts:
         return Losses(relation=relation, subject=total - relation)
 
     def gradient(self, weights: Weights, frequencies: torch.Tensor | float) -> Weights:
-        """Negative gradient of the loss over pairs of these frequencies, (B, S, R, 1)."""
+        """Compute minus the gradient of the loss over pairs of subject and relation.
+
+        ``frequencies``: of the pairs, (B, S, R, 1), or one number for all.
+        """
         residual = (self.target - self.logits(weights).softmax(3)) * frequencies
         by_subject = residual.sum(2)
         everything = by_subject.sum(1, keepdim=True)
@@ -163,29 +174,29 @@ class FactPrompts:
 
 
 def distances(task: FactPrompts, weights: Weights) -> dict[str, torch.Tensor]:
-    """Mean total-variation distances, (B,), of the model's prediction from four reference laws.
+    """Average the total-variation distance, (B,), of the model's prediction from four laws.
 
-    They are the answer's law given the "relation", the "subject", "nothing", or the "fact".
+    The laws are the answer's law given the "relation", the "subject", "nothing", or the "fact".
     """
     predicted, target = task.logits(weights).softmax(3), task.target
     known = {
         "relation": target.mean(1, keepdim=True),
         "subject": target.mean(2, keepdim=True),
-        "nothing": target.mean((1, 2), keepdim=True),  # but how often each answer occurs
+        "nothing": target.mean((1, 2), keepdim=True),  # how often each answer occurs
         "fact": target,
     }
     return {name: (predicted - told).abs().sum(3).mean((1, 2)) / 2 for name, told in known.items()}
 
 
 def growth_rates(before: Weights, after: Weights, duration: float) -> torch.Tensor:
-    """Growth rate of each token's attention, (B, tokens), if it grew as a hyperbolic cosine."""
+    """Compute the growth rate of each token's attention, (B, tokens), assuming cosh(rate time)."""
     return torch.arccosh(after.attention / before.attention) / duration
 
 
 def flow(task: FactPrompts, weights: Weights, *, duration: float, steps: int) -> Iterator[Weights]:
-    """Follow gradient flow by the classical Runge-Kutta method: the weights after each step.
+    """Follow gradient flow by the classical Runge-Kutta method, and yield the weights of each step.
 
-    With a step of h the early growth at rate lambda has relative error (lambda h)^4 / 120.
+    With a step of h, an early growth at rate lambda has a relative error of (lambda h)^4 / 120.
     """
     h, uniform = duration / steps, 1 / (task.subjects * task.relations)
     for _ in range(steps):
@@ -201,7 +212,7 @@ def flow(task: FactPrompts, weights: Weights, *, duration: float, steps: int) ->
 def losses_along(
     task: FactPrompts, start: Weights, path: Iterable[Weights], *, every: int = 1
 ) -> Losses:
-    """Losses at the start of a path and at every ``every``-th step: (points, B)."""
+    """Compute the losses at the start of a path and at every ``every``-th step: (points, B)."""
     looks = itertools.islice(itertools.chain([start], path), 0, None, every)
     return stacked(map(task.losses, looks))
 
@@ -221,7 +232,7 @@ def sgd(
     batch: int,
     steps: int,
 ) -> Iterator[Weights]:
-    """Run stochastic gradient descent on fresh prompts: the weights after each step.
+    """Run stochastic gradient descent on fresh prompts, and yield the weights of each step.
 
     Subject and relation of a prompt are uniform; a batch enters through its counts of pairs.
     """
@@ -238,7 +249,7 @@ def sgd(
 
 
 def open_entropy(task: FactPrompts) -> torch.Tensor:
-    """Mean entropy (B,), in nats, of a relation's answers over its subjects.
+    """Average the entropy of a relation's answers over subjects: (B,), in nats.
 
     >>> open_entropy(FactPrompts([product_dictionary(4, 3, 2)], answers=2)).exp().tolist()
     [2.0]
@@ -248,7 +259,7 @@ def open_entropy(task: FactPrompts) -> torch.Tensor:
 
 
 def half_step(path: torch.Tensor) -> torch.Tensor:
-    """Step (B,), interpolated linearly, at which half of a loss, (steps + 1, B), is gone.
+    """Find the step (B,), interpolated linearly, at which a loss (steps + 1, B) is halved.
 
     Raises ValueError if a loss never falls to half.
     """
@@ -262,7 +273,10 @@ def half_step(path: torch.Tensor) -> torch.Tensor:
 
 
 def flattest(losses: Losses) -> torch.Tensor:
-    """Loss (B,) where it falls least per logarithm of time, between the two half times."""
+    """Find the total loss (B,) where it falls least per logarithm of time, in nats.
+
+    Only points between the half times of the two parts of the loss count.
+    """
     total = losses.total
     halves = torch.stack([half_step(losses.relation), half_step(losses.subject)])
     steps = torch.arange(1, total.shape[0] - 1, device=total.device)[:, None]

@@ -2,8 +2,8 @@
 
 Fact ``(s, r)`` has the answer ``a*(s, r)``, uniform in block r of R disjoint blocks of D answers
 (paper B, statement B3).  A prompt holds the subject, the relation and noise tokens in random order,
-and ends with EOS, the query.  Tokens are numbered subjects first, then relations, noise tokens, and
-EOS last; fact ``(s, r)`` is number ``s * R + r``.
+and ends with EOS, the query.  Tokens are numbered in this order: S subjects, R relations, noise
+tokens, EOS.  Fact ``(s, r)`` has number ``s * R + r``.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Facts:
         return self.tokens.shape[2]
 
     def answered(self) -> torch.Tensor:
-        """Output embeddings of the answers, (B, S, R, d)."""
+        """Gather the output embeddings of the facts' answers: (B, S, R, d)."""
         replicates = torch.arange(len(self.answers), device=self.answers.device)
         return self.outputs[replicates[:, None, None], self.answers]
 
@@ -59,9 +59,10 @@ def draw(
 ) -> Facts:
     """Draw the facts of each replicate, with embeddings uniform on the unit sphere.
 
-    ``answers``: D, of each relation.  ``noise``: number of noise tokens; S + R if None.
+    ``answers``: number of answers of each relation, D.  ``noise``: number of noise tokens; S + R if
+    None.
 
-    Raises ValueError: a size below 1.
+    Raises ValueError if a size is below 1.
 
     >>> import numpy as np
     >>> streams = Streams([np.random.default_rng(0)])
@@ -86,9 +87,9 @@ def draw(
 
 
 def prompts(streams: Streams, facts: Facts, *, length: int) -> torch.Tensor:
-    """Draw a prompt for each fact: (B, S R, T) token numbers.
+    """Draw a prompt of T = ``length`` tokens for each fact: (B, S R, T) token numbers.
 
-    Raises ValueError: prompts are too short for subject, relation and EOS.
+    Raises ValueError if ``length`` is below 3, too short for subject, relation and EOS.
 
     >>> import numpy as np
     >>> streams = Streams([np.random.default_rng(0)])
@@ -117,7 +118,7 @@ def prompts(streams: Streams, facts: Facts, *, length: int) -> torch.Tensor:
 
 
 def recovered(facts: Facts, tokens: torch.Tensor) -> torch.Tensor:
-    """Look up the answers, (B, S R), of the subjects and relations in prompts."""
+    """Look up the answers (B, P) to the subjects and relations in prompts ``tokens`` (B, P, T)."""
     subject = torch.where(tokens < facts.subjects, tokens, 0).sum(2)
     is_relation = (tokens >= facts.subjects) & (tokens < facts.subjects + facts.relations)
     relation = torch.where(is_relation, tokens - facts.subjects, 0).sum(2)
@@ -125,9 +126,9 @@ def recovered(facts: Facts, tokens: torch.Tensor) -> torch.Tensor:
 
 
 def best_guess(facts: Facts, *, know: str) -> torch.Tensor:
-    """Accuracy (B,) of the best predictor that knows only the subject, or only the relation.
+    """Compute the accuracy (B,) of the best predictor that knows only the subject or the relation.
 
-    Raises ValueError: ``know`` is neither "subject" nor "relation".
+    Raises ValueError if ``know`` is neither "subject" nor "relation".
     """
     if know not in ("subject", "relation"):
         raise ValueError(f"know is {know!r}: choose subject or relation")

@@ -2,8 +2,8 @@ r"""Training of a batch of one-layer transformers on factual recall.
 
 Task. A prompt of T tokens ends with EOS and holds one of S subjects and one of R relations at
 random places among T - 3 uniform noise tokens. The answer a*(s, r) is drawn once, uniformly from
-the D answers of relation r. The vocabulary has S + R + N_0 + 1 tokens, N_0 = S + R of them noise
-tokens.
+the D answers of relation r. The vocabulary has S + R + N_0 + 1 tokens: there are N_0 = S + R noise
+tokens, and EOS.
 
 Model. Embeddings e (input) and u (output) are frozen, N(0, I/d). The query is EOS, and
 
@@ -77,7 +77,7 @@ class Sizes:
         return 2 * self.noise_tokens + 1
 
     def parameters(self, dim: int) -> int:
-        """Trained parameters 4 H d_h d + 2 m d; the MLP's biases are not counted.
+        """Count the trained parameters, 4 H d_h d + 2 m d, without the MLP's biases.
 
         >>> Sizes(subjects=8, relations=8, answers=8, heads=8, head_dim=2, width=16).parameters(16)
         1536
@@ -87,7 +87,7 @@ class Sizes:
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """Outcome of training, per model.
+    """Outcome of training G models.
 
     ``accuracy``: (G,), the best test accuracy at any check.  ``steps``: (G,) int64, the step at
     which the target was reached, or the last step if it was not.
@@ -116,15 +116,15 @@ def train(
 
     The loss is the cross-entropy, without weight decay; learning rates are constant, one for all
     models or one for each. Every ``check_every`` steps a model is tested on the same ``test``
-    prompts, and stops once its accuracy is at least ``target``. Initial weights are as released: Q,
-    K, V normal of variance 1/d_h, O normal of variance 1/d; W_1 of variance 1/d and W_2 of variance
-    1/m, normal and cut at two standard deviations; b = 0.
+    prompts, and stops once its accuracy is at least ``target``. Initial weights are as in the
+    released code. Q, K and V are normal of variance 1/d_h, and O of variance 1/d. W_1 has variance
+    1/d and W_2 variance 1/m, both normal and cut at two standard deviations, and b = 0.
 
-    All draws of a model are from its own generator, on the CPU. So it is the same model, up to
-    rounding, on every device and in every batch.
+    All draws of a model are from its own generator. So a model is the same, up to rounding, on
+    every device and in every batch.
 
-    Raises ValueError unless there is a generator, and one rate or one for each, every number is
-    positive, and ``length`` is at least 3.
+    Raises ValueError if there is no generator, if rates are a list of another length than the
+    generators, if a number is not positive, or if ``length`` is below 3.
     """
     rates = [learning_rate] * len(rngs) if isinstance(learning_rate, float) else [*learning_rate]
     if not rngs or len(rngs) != len(rates):
@@ -172,13 +172,15 @@ def train_best(
     target: float = 0.99,
     **run: Any,
 ) -> Trained:
-    """Train once per learning rate and take the best, as published; ``run`` as for `train`.
+    """Train each model once per learning rate and keep the best, as published.
 
     All trainings of a model have the same facts, prompts and initial weights. A model that has
-    reached ``target`` is not trained again. Rates after the first are trained in one batch, and the
-    first rate that reaches the target counts.
+    reached ``target`` at the first rate is not trained again. The other rates are trained in one
+    batch, and the first rate that reaches the target counts.
 
-    Raises ValueError for no learning rate, and as `train`.
+    ``run``: other arguments of `train`.
+
+    Raises ValueError if ``learning_rates`` is empty, and for the errors of `train`.
     """
     if not learning_rates:
         raise ValueError("no learning rate given: pass at least one")
@@ -239,9 +241,9 @@ def _prompts(
     batch: int,
     length: int,
 ) -> Prompts:
-    """Draw prompts of some steps: subject, relation, noise and EOS.
+    """Draw prompts for ``steps`` steps: subject, relation, noise and EOS, always in this order.
 
-    The order does not matter to a model without positions.
+    A model without positions does not see the order.
     """
     streams, start = Streams.like(rngs, task.inputs), sizes.subjects + sizes.relations
     tokens = task.answers.new_full((len(rngs), steps, batch, length), sizes.tokens - 1)

@@ -12,7 +12,8 @@ per token, and per prompt
 $$ N_h = (v_h w_h) n^\top,\quad D_h = w_h n^\top,\quad c_h = N_h / D_h,\quad x = O c,\quad
    a = \mathrm{ReLU}(W_1 x + b),\quad y = x + W_2 a,\quad p = \mathrm{softmax}(y^\top u^\top). $$
 
-A prime marks the gradient of the mean cross-entropy over B prompts, and 1 is the one-hot labels:
+A prime marks the gradient of the mean cross-entropy over B prompts. In p - 1, the 1 is the table of
+one-hot labels:
 
 $$ y' = u^\top (p - 1)^\top / B,\quad W_2' = y' a^\top,\quad a' = (W_2^\top y') 1_{a > 0},\quad
    b' = a' \mathbf 1,\quad W_1' = a' x^\top,\quad x' = y' + W_1^\top a',\quad O' = x' c^\top, $$
@@ -23,8 +24,9 @@ $$ N_h' = (O^\top x')_h / D_h,\quad D_h' = -\langle N_h', c_h\rangle,\quad
 $$ V_h' = v_h' E,\quad k_h' = E^\top (E k_h)',\quad K_h' = q_h k_h'^\top / \sqrt{d_h},\quad
    Q_h' = (K_h k_h') e_{EOS}^\top / \sqrt{d_h}. $$
 
-One product with E gives values and scores, one with n gives numerators and denominators; likewise
-for gradients. The largest score has no gradient, because the shift cancels in c.
+One product with E gives values and scores, and one product with n gives numerators and
+denominators; likewise for gradients. Subtracting the largest score adds nothing to the gradient,
+because the shift cancels in c.
 """
 
 from dataclasses import dataclass
@@ -88,7 +90,10 @@ class Prompts(ByModel):
 
 
 class Transformers:
-    """Models on their tasks; all steps share buffers, as new memory pages cost more than sums."""
+    """Models on their tasks, for batches of ``batch`` prompts.
+
+    All calls write to the same buffers, because new memory would cost more time than the sums.
+    """
 
     def __init__(self, weights: Weights, task: EmbeddedFacts, heads: int, batch: int) -> None:
         self.weights, self.task = weights, task
@@ -113,7 +118,7 @@ class Transformers:
         self.gradients = Weights(**{n: torch.empty_like(w) for n, w in vars(weights).items()})
 
     def logits(self, prompts: Tensor) -> Tensor:
-        """Logits (G, B, M) of the answers to prompts (G, B, T), in a shared buffer."""
+        """Compute the answers' logits (G, B, M) for prompts (G, B, T), in a shared buffer."""
         weights, columns = self.weights, self._columns
         counts = self._counts.zero_()
         counts.scatter_add_(2, prompts, self._one.expand(prompts.shape))
@@ -140,11 +145,11 @@ class Transformers:
         return torch.bmm(self._y.mT, self.task.outputs.mT, out=self._logits)
 
     def accuracy(self, prompts: Tensor, labels: Tensor) -> Tensor:
-        """Share of the prompts that each model answers correctly, (G,)."""
+        """Measure the share of prompts (G, B, T) that each model answers with its label: (G,)."""
         return (self.logits(prompts).argmax(2) == labels).to(self._one.dtype).mean(1)
 
     def gradient(self, prompts: Tensor, labels: Tensor) -> Weights:
-        """Gradients of each model's mean cross-entropy, in a shared buffer."""
+        """Compute the gradient of each model's mean cross-entropy, in a shared buffer."""
         weights, found, columns = self.weights, self.gradients, self._columns
         p = self.logits(prompts)
         torch.softmax(p, 2, out=p)
@@ -178,5 +183,5 @@ class Transformers:
         return found
 
     def _by_head(self, rows: Tensor) -> Tensor:
-        """A view (G, H, d_h, ...) of rows (G, H d_h, ...)."""
+        """View rows (G, H d_h, n) as (G, H, d_h, n)."""
         return rows.view(len(rows), self._heads, self._head_dim, -1)

@@ -1,7 +1,7 @@
-"""Erasure channel: it reveals the whole map with some chance, and otherwise nothing.
+"""Erasure channel: with some chance it reveals the whole map from tokens to labels, else nothing.
 
-The channel has ``chance * log V!`` nats about the map. Where it reveals nothing, random guesses are
-optimal.
+The channel gives ``chance * log V!`` nats about the map of V tokens. If the map is not revealed, no
+guess is better than a random guess.
 """
 
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Guesses:
-    """``accuracy``: (R,), share of right labels.  ``exact``: (R,), 1 if all are right, else 0."""
+    """Results of guesses: the ``accuracy`` (R,), and ``exact`` (R,), 1 if all are right, else 0."""
 
     accuracy: torch.Tensor
     exact: torch.Tensor
 
 
 def guess(rngs: Rngs, *, vocab_size: int, chance: float) -> Guesses:
-    """Judge a guess of a random map, from each generator."""
+    """Draw a map and a guess from each generator, and judge the guess."""
     streams = Streams(rngs)
     revealed = streams.uniform(1) < chance
     # Against an independent uniform map, one fixed guess is as good as another.

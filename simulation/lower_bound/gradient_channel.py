@@ -4,12 +4,13 @@ At zero initialisation the gradient of the value matrix is, up to sign,
 
 .. math:: G = U^\top M Z, \qquad M = \frac1N \sum_i (e_{k_i} - \tfrac1V\mathbf 1)\,\bar x_i^\top ,
 
-with :math:`\bar x_i` the token frequencies of sequence i.  An estimator sees G and the embeddings
-and guesses the label of every token (paper A, statements A4 and A13).  Two channels:
+with :math:`k_i` the label and :math:`\bar x_i` the token frequencies of sequence i.  An estimator
+sees G and the embeddings and guesses the label of every token (paper A, statements A4 and A13).
+Two channels give G:
 
-* :func:`discrete`: G of an actual training batch;
+* :func:`discrete`: from an actual training batch;
 * :func:`gaussian`: given the label counts, centred Gaussian entries replace the uninformative
-  tokens' part of M; their variance is the same, on average over labels.
+  tokens' part of M, with the same variance on average over labels.
 """
 
 from collections.abc import Callable
@@ -51,9 +52,9 @@ class Observation:
     def noise_variance(self) -> float:
         """Variance (L - 1)/N of the Gaussian noise in an entry of L V M, before M is centred.
 
-        Centring multiplies it by (1 - 1/V)^2: then it is the mean variance of the uninformative
-        part in a batch of known label counts. In units of 1/(L V) the informative part, before it
-        is centred, is 1 at the right label, on average over tokens.
+        Centring multiplies this variance by (1 - 1/V)^2, which gives the mean variance of the
+        uninformative part in a batch of known label counts. Before centring, the informative part
+        of L V M is 1 at the right label, on average over tokens.
         """
         return (self.length - 1) / self.samples
 
@@ -77,9 +78,9 @@ Estimator = Callable[[Observation], torch.Tensor]
 def discrete(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instance:
     """Compute the gradient of a training batch from each generator.
 
-    ``setting``, and errors: as for :func:`sampling.draw`.
-
     Sequences are drawn for a few replicates at a time, and only their gradient is kept.
+
+    ``setting``, and errors: as for :func:`sampling.draw`.
     """
     size = max(1, TOKENS // max(1, samples * length))
     parts = []
@@ -93,13 +94,14 @@ def discrete(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instan
 
 
 def gaussian(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instance:
-    r"""Draw the Gaussian-equivalent gradient; the label counts :math:`n_k` are visible.
+    r"""Draw the gradient of the Gaussian channel; the label counts :math:`n_k` are visible.
 
     .. math:: M = \frac{1}{NL}\,\mathrm{diag}(n)\,(P_\pi - \tfrac1V J)
         + \sqrt{\frac{L-1}{N L^2 V^2}}\;\Xi , \qquad \Xi_{kx}\ \text{iid}\ N(0, 1),
 
-    with rows and columns of M centred, as for known label counts. ``setting``, and errors: as for
-    :func:`sampling.draw_facts`.
+    with :math:`P_\pi` the matrix of the map, J a matrix of ones, and rows and columns of M centred.
+
+    ``setting``, and errors: as for :func:`sampling.draw_facts`.
     """
     facts = sampling.draw_facts(rngs, samples=samples, **setting)
     rows, columns, vocab_size = centred(facts.u), centred(facts.z), facts.vocab_size
@@ -127,12 +129,12 @@ def gaussian(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instan
 
 
 def estimator_accuracy(instance: Instance, estimator: Estimator) -> torch.Tensor:
-    """Share of the queried tokens whose label the estimator guesses right: (R,)."""
+    """Measure the share of the tokens guessed by ``estimator`` that get the right label: (R,)."""
     guessed = estimator(instance.observation)
     right = guessed == instance.permutation[:, : guessed.shape[1]]
     return right.to(instance.observation.u.dtype).mean(1)
 
 
 def centred(vectors: torch.Tensor) -> torch.Tensor:
-    """Subtract from ``vectors`` (R, V, d) the mean over V, so that constants in M drop out."""
+    """Subtract from ``vectors`` (R, V, d) their mean over V: (R, V, d)."""
     return vectors - vectors.mean(1, keepdim=True)

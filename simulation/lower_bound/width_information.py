@@ -1,9 +1,10 @@
 r"""Effect of one token on the hidden features of a whole sequence, direction by direction.
 
-At initialisation attention is uniform, and the gradient of a model with a random layer sees every
-sequence through its features :math:`F = \phi(W \bar h)`.  With :math:`\mu_v = E[F \mid x_l = v]`,
-the token at one position explains, in the j-th direction, the share :math:`\rho_j` of the variance
-of F: the eigenvalues of :math:`\Sigma_F^{-1}\Sigma_\mu`.
+At initialisation attention is uniform, and the gradient of a model with a random layer W sees every
+sequence through its features :math:`F = \phi(W \bar h)`, with :math:`\bar h` the mean value.  The
+conditional means of F, given token v at one position, are :math:`\mu_v = E[F \mid x_l = v]`.  In
+the j-th direction this token explains a share :math:`\rho_j` of the variance of F.  The shares are
+the eigenvalues of :math:`\Sigma_F^{-1}\Sigma_\mu`, with :math:`\Sigma` a covariance.
 """
 
 from dataclasses import dataclass
@@ -34,13 +35,14 @@ def shares(
     sequences: int,
     **setting: Any,
 ) -> Shares:
-    """Estimate shares from ``sequences`` random sequences per generator.
+    """Estimate shares from S = ``sequences`` random sequences per generator.
 
-    With S sequences, the estimate of each conditional mean has a variance of V/(L S) times F's
-    variance. This adds (V - 1)/(L S) to every share, and is subtracted.
+    The estimate of each conditional mean has a variance of V/(L S) times F's variance, which adds
+    (V - 1)/(L S) to every share. The function subtracts this bias.
 
-    Raises ValueError unless ``dim < width < vocab_size``.  ``setting``, and other errors: as for
-    `three_steps.draw`.
+    ``setting``: as for `three_steps.draw`.
+
+    Raises ValueError unless ``dim < width < vocab_size``, and for the errors of `three_steps.draw`.
     """
     if not dim < width < vocab_size:
         raise ValueError(

@@ -1,8 +1,8 @@
 r"""MLP memories of bilinear features, :math:`\phi(x) = (A_0x)\odot(A_1x)/\sqrt m`.
 
-The readout is the sum of outer products of values and features (arXiv 2607.10034, released code:
-"unwhitened") or, whitened, the least-squares fit of the values. With fewer neurons than keys the
-fit projects the values onto the features' m dimensions.
+Here x is a key in d dimensions, and :math:`A_0, A_1` are random matrices (m, d). The readout is the
+sum of outer products of values and features (arXiv 2607.10034, "unwhitened" in the released code),
+or, whitened, the least-squares fit of the values.
 """
 
 import math
@@ -15,9 +15,9 @@ from simulation.tiles import groups
 
 
 def features(streams: Streams, keys: torch.Tensor, width: int) -> torch.Tensor:
-    """Bilinear features (R, N, m) of keys (R, N, d), with normal weights.
+    """Compute bilinear features (R, N, m) of ``keys`` (R, N, d), with random normal weights.
 
-    Raises ValueError for fewer than 1 neuron.
+    Raises ValueError if ``width``, m, is below 1.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1 neuron")
@@ -26,7 +26,7 @@ def features(streams: Streams, keys: torch.Tensor, width: int) -> torch.Tensor:
 
 
 def readout(values: torch.Tensor, stored: torch.Tensor, *, whitened: bool = False) -> torch.Tensor:
-    """Readout weights (..., d, m) that map features (..., N, m) to ``values`` (..., N, d).
+    """Compute weights (..., d, m) that map features ``stored`` (..., N, m) to values (..., N, d).
 
     >>> square = torch.tensor([[1.0, 0.0], [1.0, 1.0]]).double()
     >>> values = torch.eye(2).double()
@@ -52,9 +52,9 @@ def answered(
 ) -> dict[str, torch.Tensor]:
     """Test a memory from each generator: ``accuracy`` and smallest ``margin``, both (R,).
 
-    A margin is a key's own score minus the largest rival score.
+    A margin is the score of a key's own value minus the largest score of another value.
 
-    Raises ValueError for fewer than 2 associations, and as `features`.
+    Raises ValueError if ``associations`` is below 2 or ``width`` below 1.
     """
     if associations < 2:
         raise ValueError(f"{associations} associations: a memory needs at least 2 to choose from")

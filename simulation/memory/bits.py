@@ -1,7 +1,7 @@
 """Memories of a given number of bits: all codes, searched codes, random codes, and weights.
 
-A memory stores a uniformly random function from facts to outputs. Encoder and decoder may share any
-random numbers. ``(R,)`` means one value per replicate.
+A memory stores a uniformly random function from N facts to M outputs. Encoder and decoder may share
+random numbers.
 """
 
 import itertools
@@ -30,7 +30,7 @@ def functions(facts: int, outputs: int) -> npt.NDArray[np.int64]:
 
 
 def best_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
-    """Largest mean accuracy of any code of 2^bits codewords, by trying every code.
+    """Find the largest mean accuracy of any code of 2^bits codewords, by trying every code.
 
     A shift of all codewords changes no accuracy, so the first codeword is the zero function.
 
@@ -44,10 +44,11 @@ def best_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
 
 
 def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.Tensor:
-    """Cross-entropy (R,), in nats, of a code that a search from random codewords finds.
+    """Search for a code, from random codewords: its cross-entropy per fact, (R,), in nats.
 
-    Each of 2^bits messages gives probabilities of the outputs of each fact. The search alternates:
-    each function gets its likeliest message, each message gets the frequencies among its functions.
+    Each of 2^bits messages gives probabilities for the outputs of each fact. The search alternates:
+    each function gets its likeliest message, then each message gets the frequencies of outputs
+    among its functions.
     """
     table = functions(facts, outputs)
     one_hot = np.eye(outputs)[table]
@@ -59,7 +60,7 @@ def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.T
         while True:
             with np.errstate(divide="ignore"):
                 code_length = -np.einsum("fno,mno->fm", one_hot, np.log(decoder).clip(-1e3))
-            message = code_length.round(9).argmin(1)  # else rounding would decide between equals
+            message = code_length.round(9).argmin(1)  # so that rounding errors decide no ties
             reached = float(code_length.min(1).mean()) / facts
             if reached > loss - 1e-12:
                 break
@@ -71,16 +72,18 @@ def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.T
 
 
 def random_code_accuracy(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.Tensor:
-    """Accuracy (R,) of a memory that stores the index of the best of 2^bits random codewords."""
+    """Measure the accuracy (R,) of storing which of 2^bits random codewords is the best."""
     codewords = Streams(rngs).integers(outputs, 2**bits, facts, dtype=torch.uint8)
-    # Against random codewords one function is as good as another.
+    # Codewords are uniform, so the zero function may replace a random one.
     return (codewords == 0).sum(2).amax(1).double() / facts
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """Quality of answers. ``accuracy``: (R,), share of facts recalled.  ``loss``: (R,), mean
-    cross-entropy in nats of the softmax at the best of 25 temperatures.
+    """Quality of answers.
+
+    ``accuracy``: (R,), share of facts recalled.  ``loss``: (R,), mean cross-entropy in nats of a
+    softmax of the scores, at the best of 25 temperatures.
     """
 
     accuracy: torch.Tensor
@@ -90,10 +93,11 @@ class Answers:
 def quantise(weights: torch.Tensor, bits: int) -> torch.Tensor:
     """Round each weight to one of 2^bits values, or, for one bit, to its sign; 0 has sign 1.
 
-    The values are evenly spaced from -3 to 3 standard deviations of the weight's matrix (..., m,
-    n). They are returned in units of their spacing: -1/2, 1/2, 3/2 and so on.
+    The values are evenly spaced between -3 and 3 standard deviations of the matrix (..., m, n) of
+    the weight. They are returned in units of their spacing: -1/2, 1/2, 3/2 and so on.
 
-    Raises ValueError for a single weight of several bits, which has no standard deviation.
+    Raises ValueError for a matrix of one weight and several bits, as one weight has no standard
+    deviation.
 
     >>> quantise(torch.tensor([-3.0, -0.1, 0.2, 5.0]), 1).tolist()
     [-1.0, -1.0, 1.0, 1.0]
@@ -117,7 +121,10 @@ def quantised_memory(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Answers:
-    """Store random functions in a linear memory: a sum of outer products, rounded to few bits."""
+    """Store random functions in a linear memory: a sum of outer products, rounded to few bits.
+
+    ``weight_bits``: bits per weight, as for `quantise`.
+    """
     accuracy, loss = [], []
     temperatures = torch.logspace(-2, 2, 25, device=device, dtype=dtype)
     streams = Streams(rngs, device, dtype)
@@ -182,11 +189,16 @@ def bits_per_weight(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Bits per written weight (R,) at the largest n found with at least 99% of n pairs recalled.
+    """Measure the bits per written weight, (R,), at the largest number of pairs that are recalled.
 
-    A random permutation maps n inputs to n outputs. Answers with e errors leave at most n!/(n - e)!
-    permutations, and so store log2 (n - e)! bits. The search for n is the published one: doubling,
-    then bisection to 1%. Twice as many pairs are drawn as can be tried.
+    At this number n, at least 99% of the pairs are recalled. A random permutation maps n inputs to
+    n outputs. Answers with e errors leave at most n!/(n - e)! permutations, and so store
+    log2 (n - e)! bits. The search for n is the published one: doubling, then bisection to 1%.
+
+    ``construction``: a name in `CONSTRUCTIONS`.  ``width``: number k of mapped coordinates; the
+    memories "hebbian" and "one-bit" have k = ``dim``.
+
+    Raises ValueError if more than 98% of the 16 ``dim`` pairs that can be tried are recalled.
     """
     memory, most = CONSTRUCTIONS[construction], 16 * dim
     streams = Streams(rngs, device, dtype)
@@ -205,7 +217,7 @@ def bits_per_weight(
 def _searched(
     memory: Construction, keys: torch.Tensor, values: torch.Tensor, orders: torch.Tensor
 ) -> torch.Tensor:
-    """(R,): how many pairs are recalled of the largest number that the search finds."""
+    """Count the pairs recalled at the largest number of pairs that the search finds: (R,)."""
     most, on_cpu = keys.shape[1], keys.device.type == "cpu"
     rows = torch.arange(len(keys), device=keys.device)[:, None]
 
@@ -227,7 +239,7 @@ def _searched(
         wide = 100 * (high - low) > low.clamp(min=100)
         if on_cpu and not wide:
             break
-        if step == 10:  # of some twenty, when few go on doubling
+        if step == 10:  # halfway, where few replicates still double
             most = min(most, int(high.max()))
         size = torch.minimum(2 * low, (low + high) >> 1).clamp(max=keys.shape[1])
         count = recalled(size, min(most, 2**step))

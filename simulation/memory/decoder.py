@@ -1,8 +1,7 @@
-"""Facts decoded from short codes: a random projection of a direction for each value, and back.
+"""Facts decoded from short codes: a direction for each value, projected at random and back.
 
-Values come in groups that share a part of their length, as embeddings of one kind do. A code is the
-projection of a direction, and the decoder is the projection's transpose. The answer is the value of
-largest score.
+The values of a group have a common part, like embeddings of one kind. A code is the projection of a
+direction, and the decoder is the projection's transpose. The answer is the value of largest score.
 """
 
 import math
@@ -15,11 +14,13 @@ from simulation.tiles import groups as tiles
 
 
 def directions(values: torch.Tensor, groups: int, shared: float) -> torch.Tensor:
-    """Directions whose least cosine with differences of values is largest: (..., F, k).
+    """Find, for each value, the direction that separates it best from all others: (..., F, k).
 
-    A direction is the value less its group's mean, plus a multiple of that mean less the mean of
-    all. The multiple makes rivals in the group and elsewhere equally near. It follows from the
-    values' scalar products: 1 for a value with itself, ``shared`` in a group, and 0 elsewhere.
+    The direction has the largest possible least cosine with differences between the value and
+    others. It is the value less its group's mean, plus a multiple of the difference between this
+    mean and the mean of all. The multiple makes rivals in the group and elsewhere equally near. The
+    values' scalar products determine the multiple: 1 for a value with itself, ``shared`` in a
+    group, and 0 elsewhere.
 
     ``values``: (..., F, k), in groups of equal size; may be projected.
     """
@@ -45,24 +46,24 @@ def accuracy(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Share of facts decoded correctly, (R,), with a projection from each generator.
+    """Measure the share of facts decoded correctly, (R,), with a projection from each generator.
 
-    Own parts of values and common parts of groups are orthonormal, and the projection maps them to
-    independent normal vectors.
+    A value's own part and the groups' common parts are orthonormal before the projection, which
+    maps them to independent normal vectors.
 
     Args:
         rngs: one generator per replicate.
         facts: number of values, a multiple of ``groups``.
         groups: number of groups of values.
-        shared: squared length that the values of a group share, of a total of 1.
+        shared: squared length of the common part of a group's values; values have length 1.
         code_dim: dimension of a code.
         code: "best" for codes of `directions`, "plain" for codes of the values themselves.
         device: torch device of the result.
         dtype: torch dtype of the result.
 
     Raises:
-        ValueError: groups of unequal size or of one value, values that share less than nothing or
-            all, codes without a dimension, or another code.
+        ValueError: groups of unequal size or of one value, ``shared`` outside [0, 1), ``code_dim``
+            below 1, or an unknown ``code``.
     """
     size = facts // max(groups, 1)
     if size < 2 or size * groups != facts or not 0 <= shared < 1 or code_dim < 1:

@@ -1,7 +1,7 @@
 """Linear associative memory W = sum_k u_k e_k^T, and its versions of low rank or one bit.
 
 The answer to an input ``e`` is the output ``u_j`` of largest score ``u_j . W e`` (paper B,
-statement B1). R replicates, n associations, dimension d.
+statement B1). In shapes, n is the number of associations and d the dimension.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,7 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Associations:
-    """Pairs to store: row k of ``inputs``, (R, n, d), belongs to row k of ``outputs``, (R, n,
-    d).
-    """
+    """Pairs to store: rows k of ``inputs`` (R, n, d) and of ``outputs`` (R, n, d) form a pair."""
 
     inputs: torch.Tensor
     outputs: torch.Tensor
@@ -33,7 +31,7 @@ def draw(
 ) -> Associations:
     """Draw a set of pairs of independent uniform unit vectors from each generator.
 
-    Raises ValueError for fewer than 2 associations or less than 1 dimension.
+    Raises ValueError if ``associations`` is below 2 or ``dim`` below 1.
     """
     if associations < 2 or dim < 1:
         raise ValueError(
@@ -53,9 +51,9 @@ def orthonormal(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Associations:
-    """Make pairs of basis vectors; all orthonormal vectors are equal to them up to rotations.
+    """Make pairs of basis vectors; a rotation would turn them into any other orthonormal vectors.
 
-    Raises ValueError for more associations than dimensions.
+    Raises ValueError if there are more associations than dimensions.
     """
     if associations > dim:
         raise ValueError(f"{associations} vectors cannot be orthonormal in dim {dim}: raise dim")
@@ -83,7 +81,7 @@ def subspaces(
 
 
 def hebbian(pairs: Associations) -> torch.Tensor:
-    """Sum of outer products sum_k u_k e_k^T: (R, d, d).
+    """Sum the outer products u_k e_k^T of all pairs: (R, d, d).
 
     >>> pairs = orthonormal(replicates=1, associations=2, dim=2)
     >>> hebbian(pairs)[0].tolist()
@@ -93,7 +91,9 @@ def hebbian(pairs: Associations) -> torch.Tensor:
 
 
 def low_rank(memory: torch.Tensor, basis: torch.Tensor) -> torch.Tensor:
-    """Memory after a projector, W P P^T with P (R, d, m): two factors of m d parameters each.
+    """Multiply a memory W by a projector: W P P^T, (R, d, d), with ``basis`` P (R, d, m).
+
+    The product has two factors of m d parameters each, W P and P.
 
     >>> low_rank(torch.eye(2)[None], torch.tensor([[[1.0], [0.0]]]))[0].tolist()
     [[1.0, 0.0], [0.0, 0.0]]
@@ -102,7 +102,7 @@ def low_rank(memory: torch.Tensor, basis: torch.Tensor) -> torch.Tensor:
 
 
 def one_bit(memory: torch.Tensor) -> torch.Tensor:
-    """Replace each entry of a memory by its sign.
+    """Replace each entry of a memory by its sign, -1, 0 or 1.
 
     >>> one_bit(torch.tensor([[0.5, -2.0]])).tolist()
     [[1.0, -1.0]]
@@ -113,7 +113,7 @@ def one_bit(memory: torch.Tensor) -> torch.Tensor:
 def recalled(
     pairs: Associations, memory: torch.Tensor, *, queries: int | None = None
 ) -> torch.Tensor:
-    """Whether each of the first ``queries`` inputs, or of all, is recalled: (R, queries) bool.
+    """Check whether the first ``queries`` inputs, or all, are recalled: (R, queries) bool.
 
     Outputs of all n associations compete.
     """
@@ -124,7 +124,7 @@ def recalled(
 def recalled_share(
     pairs: Associations, memory: torch.Tensor, *, queries: int | None = None
 ) -> torch.Tensor:
-    """Share of the first ``queries`` associations, or of all, that is recalled: (R,)."""
+    """Measure the share recalled of the first ``queries`` associations, or of all: (R,)."""
     return recalled(pairs, memory, queries=queries).to(memory.dtype).mean(1)
 
 

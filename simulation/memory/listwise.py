@@ -1,9 +1,9 @@
 r"""Listwise retrieval: whether a matrix raises own scores above averages of the top competitors.
 
-With n pairs (e_i, u_i) the margin of W at pair i is :math:`u_i^\top We_i - h_i(W)`, where
-:math:`h_i` is the average of the m largest of the n - 1 other scores, and m is r (n - 1), rounded
-up. The margin is concave in W, so the question whether some W has only positive margins is a convex
-problem. Newton's method decides it, on
+With n pairs (e_i, u_i) the margin of W at pair i is :math:`u_i^\top We_i - h_i(W)`. Here
+:math:`h_i` is the average of the m largest of the n - 1 other scores, and m is a share r of n - 1,
+rounded up. The margin is concave in W, so it is a convex problem to find a W with only positive
+margins. Newton's method decides whether such a W exists, on the loss
 
 .. math:: \sum_i\log(1+e^{\tilde h_i-u_i^\top We_i}),\qquad
    \tilde h_i = \min_t\,t+\frac1m\sum_{j\ne i}\log(1+e^{u_j^\top We_i-t})\ge h_i .
@@ -13,7 +13,7 @@ Either some iterate has positive margins, or the loss has a minimiser.  There, w
 
 .. math:: \sum_i\lambda_i\Big(\sum_{j\ne i}\theta_{ij}u_j-u_i\Big)e_i^\top = 0 ,
 
-a certificate that no such W exists: as :math:`h_i\ge\sum_j\theta_{ij}u_j^\top We_i`, the margins of
+which proves that no such W exists: as :math:`h_i\ge\sum_j\theta_{ij}u_j^\top We_i`, the margins of
 any W, weighted by :math:`\lambda_i`, add up to at most 0.
 """
 
@@ -31,7 +31,7 @@ _LEVEL = 1e-13
 
 
 def competitors(associations: int, share: float) -> int:
-    """Number of top competitors in an average.
+    """Compute the number of top competitors in an average, m.
 
     Raises ValueError unless 0 < share < 1 and at least one competitor is left out.
 
@@ -48,11 +48,11 @@ def competitors(associations: int, share: float) -> int:
 
 
 def feasible(pairs: Pairs, share: float) -> torch.Tensor:
-    """Whether a linear memory exists with positive margins at all pairs: (R,) bool.
+    """Check whether a linear memory exists with positive margins at all pairs: (R,) bool.
 
-    ``pairs``: pairs with shared outputs (R, n, d).
+    ``pairs``: pairs with shared outputs (R, n, d).  ``share``: r, as for `competitors`.
 
-    Raises RuntimeError if Newton's method does not decide.
+    Raises ValueError as `competitors`, and RuntimeError if Newton's method does not decide.
     """
     count, dim = pairs.inputs.shape[1:]
     top = competitors(count, share)
@@ -65,7 +65,7 @@ def feasible(pairs: Pairs, share: float) -> torch.Tensor:
 def _curvature(
     pairs: Pairs, current: torch.Tensor, top: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) at these scores."""
+    """Compute the Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) at ``current`` scores."""
     inputs, outputs, (count, dim) = pairs.inputs, pairs.outputs, pairs.inputs.shape[1:]
     share, height = _smoothed(current, top)
     lack = height - current.diagonal(dim1=1, dim2=2)
@@ -78,7 +78,7 @@ def _curvature(
     second *= (weight / top)[..., None, None]
     slope = (weight * (1 - weight))[..., None, None]
     second += slope * push[..., :, None] * push[..., None, :]
-    # The Hessian is a sum of Kronecker products of these with e_i e_i^T.
+    # The Hessian is a sum of Kronecker products of `second` with e_i e_i^T.
     hessian = (second.flatten(2).mT @ squares(inputs)).view(-1, dim, dim, dim, dim)
     hessian = hessian.transpose(2, 3).reshape(-1, dim**2, dim**2)
     gradient = ((weight[..., None] * push).mT @ inputs).flatten(1)
@@ -86,13 +86,13 @@ def _curvature(
 
 
 def _smoothed(current: torch.Tensor, top: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weights m theta_ij (..., n, n), with sums of m, and the smoothed averages (..., n)."""
+    """Compute weights m theta_ij (..., n, n), in rows of sum m, and smoothed averages (..., n)."""
     rivals = current.clone()
     own = rivals.diagonal(dim1=-2, dim2=-1)
     own.fill_(-math.inf)
     count = current.shape[-1] - 1
     offset = math.log(count / top - 1)
-    # Between these all shares together would be too many, and too few.
+    # The weights add up to too much at the lowest level, and to too little at the highest.
     high = rivals.amax(-1) + offset
     own.fill_(math.inf)
     low = rivals.amin(-1) + offset
@@ -107,7 +107,7 @@ def _smoothed(current: torch.Tensor, top: int) -> tuple[torch.Tensor, torch.Tens
         settled |= (tried - level).abs() <= _LEVEL * (1 + level.abs())
         if step % LOOK_EVERY[level.device.type] == 0 and bool(settled.all()):
             break
-        # Newton's steps may creep, or go round in a circle: each is at most half of the last.
+        # Newton's steps may creep or go in circles, so each is at most half of the last.
         fast = (tried >= low) & (tried <= high) & ((tried - level).abs() <= moved / 2)
         tried = torch.where(settled, level, torch.where(fast, tried, (low + high) / 2))
         level, moved = tried, (tried - level).abs()

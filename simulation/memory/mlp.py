@@ -33,7 +33,7 @@ class Associations:
     targets: torch.Tensor
 
     def correct(self, answers: torch.Tensor) -> torch.Tensor:
-        """Whether the largest score of each answer F(z), (R, N, d), is its target's: (R, N)."""
+        """Check whether each answer F(z), (R, N, d), overlaps most with its target: (R, N)."""
         return decoding.nearest(self.u, answers) == self.targets
 
 
@@ -63,7 +63,7 @@ def draw(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Associations:
-    """Draw uniform unit vectors as inputs and outputs, once from each generator.
+    """Draw uniform unit vectors as inputs and outputs from each generator.
 
     Raises ValueError for no generator, ``dim`` or ``outputs`` below 2, or fewer associations than
     outputs.
@@ -85,11 +85,11 @@ def draw(
 def grouped(facts: Associations, rngs: Rngs, *, groups: int, shared: float) -> Associations:
     """Make outputs of unit length that share a part with their group.
 
-    Output j is in group floor(j groups / M). It is its own vector times sqrt(1 - shared) plus a
-    uniform unit vector of its group times sqrt(shared), divided by its length.
+    Output j is in group floor(j groups / M). Its new vector is sqrt(1 - shared) times the old one
+    plus sqrt(shared) times a uniform unit vector of the group, scaled to unit length.
 
-    Raises ValueError for less than one group, more groups than outputs, or ``shared`` below 0 or
-    from 1 on.
+    Raises ValueError for less than one group, more groups than outputs, or ``shared`` outside
+    [0, 1).
     """
     outputs, dim = facts.u.shape[1:]
     if not 1 <= groups <= outputs or not 0 <= shared < 1:
@@ -135,7 +135,7 @@ def cosine_memory(
         frequency: :math:`\omega`.
 
     Raises:
-        ValueError: the width or the frequency is not positive.
+        ValueError: ``width`` or ``frequency`` is not positive.
     """
     if width < 1 or not frequency > 0:
         raise ValueError(f"width is {width} and frequency {frequency}: both must be positive")
@@ -162,8 +162,8 @@ def relu_memory(
 
     P projects the neurons, :math:`R^m`, onto the complement of the vector of ones and of the
     columns of W. As relu(a) = (a + |a|) / 2, the features are then :math:`P|Wz|/2`, without linear
-    part and mean. Plain ReLU features (P = 1) of different inputs overlap by 1/pi of their square.
-    Without P this overlap hides the stored outputs.
+    part and mean. Without P, the overlap of different inputs' features is 1/pi of their squared
+    length, which hides the stored outputs.
 
     >>> import numpy as np
     >>> z = torch.nn.functional.normalize(torch.eye(3, 8)[None].double() - 0.2, dim=2)
@@ -180,7 +180,7 @@ def relu_memory(
         project: whether to apply P.
 
     Raises:
-        ValueError: the width is at most d + 1, so that P makes the features zero.
+        ValueError: ``width`` is at most d + 1, so that P makes the features zero.
     """
     dim = z.shape[2]
     if width <= dim + 1:
@@ -227,7 +227,8 @@ def constructed(
         dtype: floating-point type.
 
     Raises:
-        ValueError: unknown features, or sizes as in `draw`, `cosine_memory` and `relu_memory`.
+        ValueError: unknown ``features``, and sizes that `draw`, `cosine_memory` or `relu_memory`
+            reject.
     """
     accuracies, streams = [], Streams(rngs, device, dtype)
     for r in groups(len(rngs), associations * width, streams):
@@ -261,14 +262,12 @@ def trained_accuracy(
     rate: float = 0.03,
     enough: float = 0.99,
 ) -> torch.Tensor:
-    """Best accuracy of a ReLU MLP trained on all associations at once: (R,).
+    """Train a ReLU MLP on all associations at once, and return its best accuracy: (R,).
 
-    The configuration is the released one: bias in the first layer only, weights from truncated
-    normal laws of variance 1 / fan-in, zero bias, mean cross-entropy, AdamW without weight decay.
-    Accuracy is measured after step 1 and every `CHECK_EVERY` steps from there; training stops once
-    it exceeds ``enough``.
-
-    Replicates are trained in one batch, and leave it when they stop.
+    As in the released code, only the first layer has a bias, which starts at zero, and weights have
+    truncated normal laws of variance 1 / fan-in. AdamW without weight decay lowers the mean
+    cross-entropy. Accuracy is measured after step 1 and every `CHECK_EVERY` steps from there, and
+    training stops once accuracy exceeds ``enough``.
     """
     network = _network(facts, rngs, width, rate)
     best = facts.z.new_zeros(len(rngs))
@@ -289,7 +288,7 @@ def trained_accuracy(
 
 
 def trained(facts: Associations, rngs: Rngs, *, width: int, steps: int, rate: float = 0.03) -> Mlp:
-    """Train a ReLU MLP on all associations at once, as `trained_accuracy` does, for all steps."""
+    """Train a ReLU MLP as `trained_accuracy` does, but for all ``steps``, and return the MLP."""
     network = _network(facts, rngs, width, rate)
     with no_denormals():
         for _ in range(steps):
@@ -313,10 +312,10 @@ class _Network:
 
     .. math:: h = \mathrm{relu}(W z),\quad f = V h,\quad p = \mathrm{softmax}(u f),
 
-    the gradient of the mean cross-entropy in f is :math:`g = (u^\top p - u_{target}) / N`, whose
-    second term is constant. From there :math:`V' = g h^\top` and
-    :math:`W' = ((V^\top g) 1_{h > 0}) z^\top`. The bias is the last column of W: an input that is
-    always 1.
+    the gradient of the mean cross-entropy with respect to f is
+    :math:`g = (u^\top p - u_{target}) / N`. The gradients of the weights are
+    :math:`V' = g h^\top` and :math:`W' = ((V^\top g) 1_{h > 0}) z^\top`. The bias is the last
+    column of W, whose input is always 1.
     """
 
     def __init__(
@@ -335,7 +334,7 @@ class _Network:
         self._make_room()
 
     def _make_room(self) -> None:
-        """Allocate buffers that all steps share: new memory pages would cost more than sums."""
+        """Allocate buffers for all steps: new memory would cost more time than the sums."""
         first, second = self.weights
         models, width, dim, count = *first.shape[:2], second.shape[1], self._z.shape[2]
         empty = self._z.new_empty
@@ -351,7 +350,7 @@ class _Network:
         return torch.bmm(self._answers.mT, self._u.mT, out=self._scores)
 
     def gradient(self) -> list[torch.Tensor]:
-        """Gradient of the mean cross-entropy, in the order of the weights, in shared buffers."""
+        """Compute the gradient of the mean cross-entropy by each of ``weights``, in buffers."""
         scores, hidden, back = self._forward(), self._hidden, self._hidden_back
         torch.softmax(scores, 2, out=scores)
         torch.bmm(self._back, scores.mT, out=self._answers_back).sub_(self._wanted)
@@ -365,12 +364,12 @@ class _Network:
         self._adam.step(self.weights, self.gradient())
 
     def accuracy(self) -> torch.Tensor:
-        """Share of associations answered correctly: (R,)."""
+        """Measure the share of associations answered correctly: (R,)."""
         right = self._forward().argmax(2) == self._targets
         return right.to(self._z.dtype).mean(1)
 
     def keep(self, chosen: torch.Tensor) -> None:
-        """Keep only the replicates at these indices."""
+        """Keep only the replicates at the indices ``chosen``."""
         self._z, self._u, self._back, self._wanted = (
             tensor[chosen] for tensor in (self._z, self._u, self._back, self._wanted)
         )

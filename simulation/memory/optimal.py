@@ -1,19 +1,19 @@
 r"""Best linear memory: whether a matrix can store all pairs, and whether training finds it.
 
 A matrix W stores the pairs (e_i, u_i) if every input scores its own output highest,
-:math:`u_i^\top We_i > u_j^\top We_i` for all :math:`j \ne i`. The existence of such a W is a linear
-programme in :math:`d^2` variables with n (n - 1) constraints. Newton's method decides it, on the
-cross-entropy :math:`-\sum_i\log p_{ii}`, :math:`p_i` the softmax of the scores of input i. Either
-some iterate stores all pairs, or the loss has a minimiser, where
+:math:`u_i^\top We_i > u_j^\top We_i` for all :math:`j \ne i`. A linear programme in :math:`d^2`
+variables with n (n - 1) constraints would decide whether such a W exists. Here Newton's method
+decides, on the cross-entropy :math:`-\sum_i\log p_{ii}`, with :math:`p_i` the softmax of the scores
+of input i. Either some iterate stores all pairs, or the loss has a minimiser, where
 
 .. math:: \sum_{i,j} p_{ij}\,(u_j - u_i) e_i^\top = 0,\qquad p_{ij} > 0,
 
-so that by Farkas' lemma no W stores them. A simplex code gives the same answers, 30 (d = 8) to 250
-times (d = 16) more slowly. At d = 16 and 140 pairs, matrix products and Cholesky factors take half
-of the time; softmaxes and copies of undecided sets take the other half.
+so that by Farkas' lemma no W stores all pairs. The simplex method gives the same answers, 30
+(d = 8) to 250 times (d = 16) more slowly. At d = 16 and 140 pairs, matrix products and Cholesky
+factors take half of the time; softmaxes and copies of undecided sets take the other half.
 
-With ``own_competitors`` every input has n outputs of its own: the decoupled model of the companion
-papers.
+With ``own_competitors`` no two inputs compete for the same outputs: each has its own n outputs, as
+in the decoupled model of the companion papers.
 """
 
 import math
@@ -38,9 +38,9 @@ _CONVERGED = 1e-9
 class Pairs:
     """R sets of n pairs to store, with vectors on the unit sphere in d dimensions.
 
-    ``inputs``: (R, n, d).  ``outputs``: (R, n, d), or (R, n, n, d) where every input has
-    competitors of its own; the output of input i is number i.  ``start``: (R, d, d), the memory
-    that training starts from; zero if None.
+    ``inputs``: (R, n, d).  ``outputs``: (R, n, d), or (R, n, n, d) if every input has its own n
+    outputs; the output of input i is number i.  ``start``: (R, d, d), the memory from which
+    training starts; zero if None.
     """
 
     inputs: torch.Tensor
@@ -87,7 +87,7 @@ def draw(
 
 
 def scores(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
-    """Scores of output j at input i, under each memory (..., R, d, d): (..., R, n, n)."""
+    """Score output j at input i, under each memory (..., R, d, d): (..., R, n, n), inputs first."""
     answers = pairs.inputs @ memory.mT
     if pairs.outputs.ndim == 3:
         return answers @ pairs.outputs.mT
@@ -95,21 +95,21 @@ def scores(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
 
 
 def stored(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
-    """Whether each input scores its own output above all others, in float64: (R, n) bool."""
+    """Check whether each input scores its own output above all others, in float64: (R, n) bool."""
     exact = Pairs(inputs=pairs.inputs.double(), outputs=pairs.outputs.double())
     return _highest(scores(exact, memory.double()))
 
 
 def hebbian(pairs: Pairs) -> torch.Tensor:
-    """Sum of outer products of outputs and inputs: (R, d, d)."""
+    """Sum the outer products of outputs and inputs: (R, d, d)."""
     return _targets(pairs).mT @ pairs.inputs
 
 
 def separable(pairs: Pairs) -> torch.Tensor:
-    """Whether a linear memory exists that stores all pairs: (R,) bool.
+    """Check whether a linear memory exists that stores all pairs: (R,) bool.
 
-    Raises RuntimeError if Newton's method does not decide, for pairs that are not in general
-    position.
+    Raises RuntimeError if Newton's method does not decide. This can happen in float32, or if pairs
+    are not in general position.
 
     >>> import numpy as np
     >>> few, many = (draw([np.random.default_rng(1)], dim=4, associations=n) for n in (4, 40))
@@ -161,11 +161,11 @@ def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 
 
 
 def regularised(pairs: Pairs, ridge: float) -> torch.Tensor:
-    """Memory of least (cross-entropy + ridge/2 times squared norm): (R, d, d).
+    """Find the memory of least (cross-entropy + ridge/2 times squared norm): (R, d, d).
 
-    Where all pairs can be stored, its limit for small ridges is the memory of largest margin over
-    norm; the distance falls as one over the logarithm of the ridge.
-    Newton's method takes a fixed number of steps, each halved until it lowers the loss.
+    If all pairs can be stored, and the ridge goes to 0, the memory's direction tends to the
+    direction of largest margin over norm. The distance falls as one over the logarithm of the
+    ridge. Newton's method takes a fixed number of steps, each halved until it lowers the loss.
 
     >>> import numpy as np
     >>> pairs = draw([np.random.default_rng(1)], dim=4, associations=4)
@@ -194,11 +194,12 @@ def decided(
     loss: Callable[[torch.Tensor], torch.Tensor],
     solved: Callable[[torch.Tensor], torch.Tensor],
 ) -> torch.Tensor:
-    """Whether Newton's method finds a solution before the loss is minimal: (R,) bool.
+    """Check whether Newton's method finds a solution before the loss is minimal: (R,) bool.
 
     ``curvature``: Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) at scores (R, n, n).
+    ``loss``: the loss alone.  ``solved``: whether scores are a solution, (R,) bool.
 
-    Raises RuntimeError: Newton's method does neither.
+    Raises RuntimeError if Newton's method finds neither a solution nor the minimum.
     """
     replicates, count, dim = pairs.inputs.shape
     current = pairs.inputs.new_zeros(replicates, count, count)
@@ -227,7 +228,7 @@ def decided(
 def _curvature(
     pairs: Pairs, current: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) at these scores."""
+    """Compute the Hessian (R, d^2, d^2), gradient (R, d^2) and loss (R,) at ``current`` scores."""
     inputs, outputs, (count, dim) = pairs.inputs, pairs.outputs, pairs.inputs.shape[1:]
     p = torch.softmax(current, 2)
     mean = _average(pairs, p)
@@ -236,7 +237,7 @@ def _curvature(
     else:
         second = (outputs * p[..., None]).mT @ outputs
     covariance = second - mean[..., :, None] * mean[..., None, :]
-    # The Hessian is a sum of Kronecker products, covariance of the outputs with e_i e_i^T.
+    # The Hessian is a sum of Kronecker products of the outputs' covariance with e_i e_i^T.
     hessian = (covariance.flatten(2).mT @ squares(inputs)).view(-1, dim, dim, dim, dim)
     hessian = hessian.transpose(2, 3).reshape(-1, dim**2, dim**2)
     gradient = ((mean - _targets(pairs)).mT @ inputs).flatten(1)
@@ -246,13 +247,16 @@ def _curvature(
 def damped_step(
     hessian: torch.Tensor, gradient: torch.Tensor, most: torch.Tensor, power: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Newton steps (R, d^2), each with the least ridge that it needs, and their decrements (R,).
+    """Compute Newton steps (R, d^2), each with the least ridge that works, and decrements (R,).
 
-    Two cases need a ridge. Outputs or inputs may not span the space: the gradient is zero outside.
-    If only saturated pairs are left to store, the loss has too little curvature for a quadratic
-    model. A ridge is too small if the decrement exceeds ``most``: the model then predicts a
-    negative loss. It is then raised a hundredfold: ``power`` (R,) counts the raises, and is 0 where
-    a step is good. A GPU would have to wait for this, so it tries the next ridge at the next call.
+    Two cases need a ridge. Outputs or inputs may not span the space, so that the Hessian is
+    singular. Or only saturated pairs are left to store, and the loss has too little curvature for a
+    quadratic model. A ridge is too small if the Hessian has no Cholesky factor, or if the decrement
+    exceeds ``most``, as the model then predicts a negative loss.
+
+    Too small a ridge is raised a hundredfold: ``power`` (R,) counts the raises, and becomes 0 where
+    a step is good. A GPU would have to wait for each test, so it tries the next ridge in the next
+    call.
     """
     step, decrement = torch.zeros_like(gradient), torch.zeros_like(most)
     left = torch.arange(len(gradient), device=gradient.device)
@@ -274,7 +278,7 @@ def damped_step(
 
 
 def squares(vectors: torch.Tensor) -> torch.Tensor:
-    """Outer product of each vector with itself, flattened: (R, n, d^2)."""
+    """Multiply each vector (R, n, d) by itself, as a flat outer product: (R, n, d^2)."""
     return (vectors[..., :, None] * vectors[..., None, :]).flatten(2)
 
 
@@ -285,7 +289,9 @@ def _longest(
     before: torch.Tensor,
     fall: torch.Tensor | float = 0.0,
 ) -> torch.Tensor:
-    """Largest factor of 1, 1/2, ... at which the loss falls by factor * ``fall``: (R, 1, 1).
+    """Find the largest factor of 1, 1/2, ... at which the loss falls by factor * ``fall``.
+
+    The shape of the factors is (R, 1, 1).
 
     The factor is at least 2^-30. A GPU tries all factors at once, a CPU one after the other.
     """
@@ -311,7 +317,7 @@ def _highest(current: torch.Tensor) -> torch.Tensor:
 
 
 def _average(pairs: Pairs, weights: torch.Tensor) -> torch.Tensor:
-    """Weighted sum of the outputs for each input: (R, n, d)."""
+    """Sum the outputs for each input with ``weights`` (R, n, n): (R, n, d)."""
     if pairs.outputs.ndim == 3:
         return (pairs.outputs.mT @ weights.mT).mT  # the thin side first
     return (weights[:, :, None] @ pairs.outputs)[:, :, 0]

@@ -1,6 +1,7 @@
 """Perceptrons of random patterns: the labels that real or one-bit weights can give.
 
-The n patterns in d dimensions are normal. Each pattern is given multiplied by its label.
+The n patterns in d dimensions have independent normal coordinates. Each row of patterns is already
+multiplied by its label, 1 or -1, so weights are right on a pattern if their product is positive.
 """
 
 import itertools
@@ -17,12 +18,12 @@ Floats = NDArray[np.float64]
 
 
 def separable(patterns: Floats) -> bool:
-    """Whether weights exist with a positive product with every row, by linear programming (HiGHS).
+    """Check by a linear programme whether some weights have a positive product with every row.
+
+    The programme maximises the margin of weights in the cube, which is 0 or clearly positive.
 
     >>> separable(np.array([[1.0, 2.0], [-1.0, 1.0]])), separable(np.array([[1.0], [-1.0]]))
     (True, False)
-
-    The largest margin of weights in the cube is either 0 or clearly positive.
     """
     count, dim = patterns.shape
     found = linprog(
@@ -50,10 +51,10 @@ def dichotomies(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
 
 
 def binary_patterns(rngs: Rngs, *, dim: int, sequences: int = 16) -> torch.Tensor:
-    """Mean number of patterns (R,) before the first that leaves no one-bit weights right on all.
+    """Count random patterns until no one-bit weights are right on all: the mean count, (R,).
 
-    That pattern is not counted. The mean is over ``sequences`` of patterns. The number of draws
-    depends on the patterns, so each replicate draws on the host.
+    The last pattern is not counted, and the mean is over ``sequences`` sequences of patterns. The
+    number of draws depends on the patterns, so each replicate draws on the host.
     """
     found = []
     for rng in rngs:

@@ -3,8 +3,9 @@
 Every relation maps the subjects one to one onto as many attributes. A subject's embedding is the
 sum over relations of its attributes' vectors, with signs flipped by the relation's pattern. An MLP
 of ReLU neurons, gated by the relation, flips the signs back. The answer is the attribute of largest
-score (after the abstract of arXiv 2605.12426). A query of several hops asks for a relation of a
-relation of a subject, where attributes are subjects. An MLP can also be trained to select.
+score (after the abstract of arXiv 2605.12426). In a query of several hops attributes are subjects
+too, and the query asks for a relation of a relation of a subject. An MLP can also be trained to
+select.
 """
 
 import torch
@@ -18,16 +19,16 @@ from simulation.tiles import groups
 def selector(
     signs: torch.Tensor, largest: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Weights of an MLP of 2 R d neurons, in four parts.
+    """Make the weights of an MLP of 2 R d neurons that selects a relation, in four parts.
 
     The parts are weights on an embedding (2Rd, d), weights on the one-hot relation (..., 2Rd, R),
     biases (..., 2Rd), and weights of the answer (..., d, 2Rd).
 
-    ``signs``: (..., R, d).  ``largest``: (...).
+    ``signs``: (..., R, d), a pattern for each of R relations.  ``largest``: (...), a bound on the
+    absolute values of coordinates.
 
     For each relation and coordinate, one neuron reads the coordinate and a second neuron reads its
-    negative. A bias of minus ``largest``, which no coordinate may exceed, keeps both at zero unless
-    the relation is given.
+    negative. A bias of minus ``largest`` keeps both neurons at zero unless the relation is given.
 
     >>> signs, largest = torch.tensor([[1.0, -1.0], [1.0, 1.0]]), torch.tensor(9.0)
     >>> embed, gate, bias, out = selector(signs, largest)
@@ -45,7 +46,7 @@ def selector(
 
 
 def compositions(maps: torch.Tensor, hops: int) -> torch.Tensor:
-    """Follow every sequence of ``hops`` maps: (..., M, S) to (..., M^hops, S).
+    """Follow every sequence of ``hops`` maps, from M maps (..., M, S): (..., M^hops, S).
 
     >>> compositions(torch.tensor([[1, 2, 0], [0, 2, 1]]), 2).tolist()
     [[2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 1, 2]]
@@ -69,10 +70,10 @@ def accuracy(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Share of queries answered correctly, (R,), for a set of facts from each generator.
+    """Measure the share of queries answered correctly, (R,), for facts from each generator.
 
-    ``hops``: relations in a query; all sequences are asked, of all subjects.  ``chain``: whether
-    the model says each attribute on the way, and looks up its embedding next. If not, every
+    ``hops``: relations in a query; all sequences are asked of all subjects.  ``chain``: whether
+    the model says the attribute of each hop, and continues from its embedding. If not, every
     sequence counts as a relation, so that subjects are superpositions of relations^hops vectors.
 
     Raises ValueError for fewer than 2 attributes, or fewer than 1 relation, dimension or hop.
@@ -119,10 +120,10 @@ def transferred(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, torch.Tensor]:
-    """Train an MLP to select a relation; ask it facts that it was trained on, and new ones.
+    """Train an MLP to select a relation, and test it on its training facts and on new facts.
 
     The MLP has as many neurons as `selector`. It reads a subject's embedding and the one-hot
-    relation. Each set of facts maps other subjects to the same attributes.
+    relation. Each set of facts maps its own subjects to the same attributes.
 
     Args:
         rngs: one generator per replicate.
@@ -160,12 +161,13 @@ def transferred(
 
 
 def facts_of(vectors: torch.Tensor, signs: torch.Tensor, maps: torch.Tensor) -> mlp.Associations:
-    """Write K sets of facts as pairs of an input and an attribute.
+    """Write K sets of facts as pairs of an input and an attribute, for B replicates.
 
-    An input is the subject's embedding, followed by the one-hot relation.
+    An input is the subject's embedding, followed by the one-hot relation. Pairs are in the order of
+    set, relation and attribute.
 
-    ``vectors``: (B, C, d).  ``signs``: (B, R, d).  ``maps``: (B, K, R, C), the subjects'
-    attributes. Pairs are in the order of set, relation and attribute.
+    ``vectors``: (B, C, d), of the attributes.  ``signs``: (B, R, d).  ``maps``: (B, K, R, C), the
+    subjects' attributes.
 
     >>> vectors, signs = torch.eye(2)[None], torch.tensor([[[1.0, 1.0], [-1.0, -1.0]]])
     >>> facts = facts_of(vectors, signs, torch.tensor([[[[1, 0], [0, 1]]]]))

@@ -1,9 +1,9 @@
 """Memories of Zipf data: W = sum_x q(x) u_{f(x)} e_x^T over tokens of unequal frequency.
 
-Token x = 1, 2, ... has frequency x^-alpha / zeta(alpha) and label x mod M; its answer is the label
-of largest score ``u_a . W e_x``. The schemes of weights q are taken from arXiv 2310.02984 (paper C,
-statement C3). Tokens that are not stored are exchangeable, so a few of them, the probes, represent
-infinitely many.
+Token x = 1, 2, ... has frequency x^-alpha / zeta(alpha) and label f(x) = x mod M; its answer is the
+label a of largest score ``u_a . W e_x``. The schemes of weights q are taken from arXiv 2310.02984
+(paper C, statement C3). Tokens that are not stored are exchangeable, so a few of them, the probes,
+represent infinitely many.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ PROBES = 100
 
 
 def frequencies(tokens: int, alpha: float) -> Floats:
-    """Frequencies of the most frequent tokens among infinitely many.
+    """Compute the frequencies of the ``tokens`` most frequent tokens among infinitely many.
 
     Raises ValueError unless alpha is above 1.
     """
@@ -34,7 +34,9 @@ def frequencies(tokens: int, alpha: float) -> Floats:
 
 
 def weights(tokens: int, alpha: float, *, power: float = 0.0) -> Floats:
-    """Weights q = p^power of the stored tokens, over the first weight; power 0 gives equal weights.
+    """Compute weights (p / p_1)^power of the stored tokens, with frequencies p: (tokens,).
+
+    Errors as for `frequencies`.
 
     >>> weights(3, 2.0, power=0.5).round(3).tolist()
     [1.0, 0.5, 0.333]
@@ -47,7 +49,7 @@ def weights(tokens: int, alpha: float, *, power: float = 0.0) -> Floats:
 def memory(
     weight: torch.Tensor, label: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor
 ) -> torch.Tensor:
-    """Memory sum_x q(x) u_{f(x)} e_x^T: (..., d, d).
+    """Compute the memory sum_x q(x) u_{f(x)} e_x^T: (..., d, d).
 
     >>> q, f, basis = torch.tensor([1.0, 0.5]), torch.tensor([0, 1]), torch.eye(2)
     >>> memory(q, f, basis, basis).tolist()
@@ -69,22 +71,23 @@ def error(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Error of a memory of the most frequent tokens, from each generator: (R,).
+    """Measure the error rate of a memory of the most frequent tokens, from each generator: (R,).
 
-    ``stored``: P, the number of most frequent tokens in the memory.  ``samples``: size of the
-    training set; tokens that it does not contain get weight 0.  ``power``: as for :func:`weights`.
+    ``stored``: number of most frequent tokens in the memory.  ``samples``: size of the training
+    set; tokens that it does not contain get weight 0.  ``power``: as for :func:`weights`.
 
-    A mean replaces each token's frequency: over tokens of equal weight whose labels have equally
-    many stored tokens. Without samples, or with power 0, these tokens are exchangeable, so the
-    expected error is the same and its fluctuations are much smaller. Otherwise the mean is an
-    approximation, because their labels have tokens of different weights.
+    Each token's frequency is replaced by the mean frequency of all tokens of equal weight whose
+    labels have equally many stored tokens. Without samples, or with power 0, these tokens are
+    exchangeable, so the expected error is the same and fluctuates much less. Otherwise the mean is
+    an approximation, because the labels have tokens of different weights.
 
-    ``fresh``: if positive, each stored token is tested under so many fresh embeddings, with the
-    other tokens' embeddings unchanged. The expected error is again the same. This takes tensors of
-    stored x fresh x labels numbers, and gives failures of frequent tokens that a few thousand
-    memories would never show.
+    ``fresh``: if positive, each stored token is tested under this number of fresh embeddings, with
+    the other tokens' embeddings unchanged. The expected error is again the same. These tests need
+    tensors of stored x fresh x labels numbers, and show failures of frequent tokens that a few
+    thousand memories would never show.
 
-    Raises ValueError for fewer than 2 labels, or fewer than 1 stored token or dimension.
+    Raises ValueError for fewer than 2 labels, fewer than 1 stored token or dimension, or ``alpha``
+    of at most 1.
     """
     if labels < 2 or stored < 1 or dim < 1:
         raise ValueError(
@@ -124,10 +127,10 @@ def _failures(
     outputs: torch.Tensor,
     fresh: torch.Tensor,
 ) -> torch.Tensor:
-    """Error rate of each token under fresh embeddings: (R, tokens)."""
+    """Measure the error rate of each token under fresh embeddings: (R, tokens)."""
     kept = outputs @ memory(weight, label, inputs, outputs) @ fresh.mT
-    # Axes: replicate, token, fresh embedding of it, label. The old embedding leaves, the fresh one
-    # enters.
+    # The fresh embedding replaces the old one in the memory. Axes: replicate, token, fresh
+    # embedding, label.
     swapped = weight[..., None] * (1 - inputs @ fresh.mT)
     scores = swapped[..., None] * (outputs @ outputs.mT)[:, label, None]
     scores += kept.mT[:, None]

@@ -12,10 +12,10 @@ The logits of a pair are its subject's logits plus its relation's, plus the quer
 over pairs are products of a (subjects, answers) and an (answers, relations) table, without samples
 and without any (pairs, answers) tensor. (If subject and relation disagree by a factor e^700, all
 products underflow, and the result is nan.) At S, R = 32, 16 a gradient takes three times as long as
-its three products, because every entry has an exponential and a few passes. At 8, 4 it takes seven
-times as long, because calls cost more than their arithmetic.
+its three products, because every entry has an exponential and a few passes. At S, R = 8, 4 a
+gradient takes seven times as long, because calls cost more than their arithmetic.
 
-Tensors have the shape (replicates, ...). Tokens have the order: S subjects, R relations, query.
+In shapes, B is the number of replicates. Tokens have the order: S subjects, R relations, query.
 """
 
 import math
@@ -31,13 +31,16 @@ from simulation.streams import Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """Both matrices. ``ov``: (B, output dimension, input dimension).  ``kq``: (B, input, input)."""
+    """Matrices W_OV and W_KQ of each replicate.
+
+    ``ov``: (B, output dimension, input dimension).  ``kq``: (B, input dimension, input dimension).
+    """
 
     ov: Tensor
     kq: Tensor
 
     def moved(self, direction: "Weights", step: float) -> "Weights":
-        """Weights after a step in a direction."""
+        """Return the weights after a step in ``direction``."""
         return Weights(
             ov=torch.add(self.ov, direction.ov, alpha=step),
             kq=torch.add(self.kq, direction.kq, alpha=step),
@@ -52,11 +55,12 @@ class Weights:
 class Scalars:
     """Four coordinates of the weights, each (B,), and the largest part outside them.
 
-    ``alpha_*``: coefficient of the matrix, of mean zero and singular values 1, that gives all
-    answers of a subject (relation) one logit and all others another. ``beta_*``: mean attention
+    ``alpha_*``: coefficient of a matrix of mean zero and singular values 1, which gives all answers
+    of a subject (relation) one logit and all other answers another. ``beta_*``: mean attention
     score of the subjects (relations). ``rest``: (B,), the largest entry outside these coordinates,
-    in the basis of tokens and answers, up to logits that all answers share. Scores of keys for what
-    is no query are in the embeddings' basis. The embeddings have to be orthonormal.
+    up to logits that all answers share. Entries are in the basis of tokens and answers, except the
+    part of W_KQ that is not read by the query, which is in the embeddings' basis. The embeddings
+    have to be orthonormal.
     """
 
     alpha_subject: Tensor
@@ -68,7 +72,7 @@ class Scalars:
 
 @dataclass(frozen=True, kw_only=True)
 class Odds:
-    """Log odds, (B,), of the mean probability over pairs that the subject (relation) is right."""
+    """Log odds, (B,), of the mean over pairs of the probability of a right subject (relation)."""
 
     subject: Tensor
     relation: Tensor
@@ -82,6 +86,8 @@ class Facts:
         inputs: embeddings of the tokens, (B, S + R + 1, dimension); None for one-hot embeddings.
         outputs: embeddings of the answers, (B, S R, dimension); None for one-hot embeddings.
         replicates: B, if both embeddings are one-hot.
+
+    Raises ValueError for a wrong number of embeddings.
     """
 
     def __init__(
@@ -114,12 +120,12 @@ class Facts:
         )
 
     def directions(self) -> tuple[Tensor, Tensor]:
-        """Matrices (answers, S) and (answers, R) with the alphas as coefficients."""
+        """Make the matrices, (answers, S) and (answers, R), whose coefficients are the alphas."""
         s, r = self.subjects, self.relations
         return (self.has_subject - 1 / s) / math.sqrt(r), (self.has_relation - 1 / r) / math.sqrt(s)
 
     def start(self, alpha: float, beta: float) -> Weights:
-        """Initial weights on the manifold, with equal coordinates for subjects and relations."""
+        """Make initial weights with these `Scalars` for subjects and relations, and no rest."""
         u_s, u_r = self.directions()
         values = torch.cat([alpha * u_s, alpha * u_r, torch.zeros_like(u_s[:, :1])], 1)
         scores = torch.full_like(values[0], beta)
@@ -143,14 +149,14 @@ class Facts:
         return Weights(ov=ov if self.outputs is None else self.outputs.mT @ ov, kq=kq)
 
     def read(self, weights: Weights) -> tuple[Tensor, Tensor]:
-        """Values of tokens for each answer, (B, answers, tokens), and scores of tokens."""
+        """Return tokens' values for each answer, (B, answers, tokens), and scores (B, tokens)."""
         ov = weights.ov if self.outputs is None else self.outputs @ weights.ov
         if self.inputs is None:
             return ov, weights.kq[:, :, -1]
         return ov @ self.inputs.mT, (self.inputs @ (weights.kq @ self.inputs[:, -1:].mT))[..., 0]
 
     def _tables(self, values: Tensor, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Tables of exp(logit), up to factors, by subject and by relation; their sums (B, S, R)."""
+        """Tabulate exp(logit), up to factors, by subject and by relation, and sums (B, S, R)."""
         s = self.subjects
         logits = values * scores[:, None]
         by_s, by_r = logits[..., :s], logits[..., s:-1] + logits[..., -1:]
@@ -159,7 +165,7 @@ class Facts:
         return by_s, by_r, by_s.mT @ by_r
 
     def gradient(self, weights: Weights, frequencies: Tensor | None = None) -> Weights:
-        """Exact negative gradient of the loss.
+        """Compute minus the gradient of the loss, exactly.
 
         Args:
             weights: weights at which the gradient is taken.
@@ -169,7 +175,7 @@ class Facts:
         by_s, by_r, total = self._tables(values, scores)
         often = self.uniform if frequencies is None else frequencies
         share = often / total
-        # Of each answer: how likely it is held to be, less how often it is right, token by token.
+        # Predicted minus true frequency of each answer with each token.
         excess = torch.empty_like(values)
         s, r = self.subjects, self.relations
         part_s, part_r, query = torch.split_with_sizes(excess, [s, r, 1], dim=2)
@@ -182,10 +188,10 @@ class Facts:
         return self.embedded(-scores[:, None] * excess, -(values * excess).sum(1))
 
     def odds(self, weights: Weights) -> Odds:
-        """Log odds that the model's answer has the right subject, and the right relation."""
+        """Compute the log odds of an answer with the right subject, and with the right relation."""
         by_s, by_r, total = self._tables(*self.read(weights))
         s, r = self.subjects, self.relations
-        # Answers (s, k) are likely under subject s; summed over k, or over subjects k.
+        # Sums over the answers (s, k) of the right subject s, and (k, r) of the right relation r.
         own_s = (by_s * self.has_subject).sum(2).view(-1, s, r)
         own_r = (by_r * self.has_relation).sum(2).view(-1, s, r)
         subject = torch.einsum("bsk,bskr->bsr", own_s, by_r.view(-1, s, r, r)) / total
@@ -193,13 +199,13 @@ class Facts:
         return Odds(subject=subject.mean((1, 2)).logit(), relation=relation.mean((1, 2)).logit())
 
     def loss(self, weights: Weights) -> Tensor:
-        """Cross-entropy in nats, (B,), over all pairs."""
+        """Compute the mean cross-entropy over all pairs, (B,), in nats."""
         by_s, by_r, total = self._tables(*self.read(weights))
         right = (by_s * self.has_subject).sum(2) * (by_r * self.has_relation).sum(2)
         return -(right.view_as(total) / total).log().mean((1, 2))
 
     def scalars(self, weights: Weights) -> Scalars:
-        """Four coordinates of the weights, and the largest part outside them."""
+        """Read the four coordinates of the weights, and the largest part outside them."""
         values, scores = self.read(weights)
         other = weights.kq - self.embedded(values, scores).kq  # keys to what is no query
         values = values - values.mean(1, keepdim=True)
@@ -229,13 +235,17 @@ def rotated(streams: Streams, count: int) -> Tensor:
 
 
 def hadamard_or_one_hot(kinds: str, subjects: int, relations: int) -> tuple[Tensor, Tensor]:
-    """Embeddings of the tokens, (1, S + R + 1, S + R + 1), and of the answers, (1, S R, S R).
+    """Make embeddings of the tokens, (1, S + R + 1, S + R + 1), and of the answers, (1, S R, S R).
+
+    Subjects, relations and query have separate coordinates.
 
     Args:
-        kinds: embeddings of subjects, relations and answers: O for one-hot, H for a normalised
-            Hadamard matrix. Subjects, relations and query have separate coordinates.
+        kinds: three letters, for subjects, relations and answers: O for one-hot embeddings, H for a
+            normalised Hadamard matrix.
         subjects: S; a power of 2 if subjects or answers are of kind H.
         relations: R; a power of 2 if relations or answers are of kind H.
+
+    Raises ValueError for a Hadamard matrix of another size.
     """
 
     def table(kind: str, count: int) -> Tensor:

@@ -1,11 +1,11 @@
 """The model of `facts`, reduced by symmetry to two numbers per matrix, at any size.
 
-Exchanging subjects, or relations, together with their answers does not change flows from the
-manifold. By Schur's lemma W_OV is then a multiple of an isometry on vectors that sum to zero over
-the subjects, and another multiple for the relations. (Logits that all answers share count as zero.)
+Flows from `Facts.start` do not change if subjects, or relations, are exchanged together with their
+answers. So by Schur's lemma W_OV is a multiple of an isometry on vectors that sum to zero over the
+subjects, and another multiple for the relations. (Logits that all answers share count as zero.)
 W_KQ is one number for all subjects and one for all relations. Here `ov` is the (1, 2, 2) diagonal
-matrix of these multiples, and `kq` the (1, 2, 1) vector of the numbers, times the roots of S and R.
-Polar factors of these vectors and matrices represent the polar factors of the whole matrices.
+matrix of the multiples, and `kq` the (1, 2, 1) vector of the numbers times the square roots of S
+and R. Their polar factors represent the polar factors of the whole matrices.
 """
 
 import math
@@ -20,7 +20,7 @@ from simulation.spectral.facts import Odds, Weights
 
 @dataclass(frozen=True)
 class Reduced:
-    """Task of so many subjects and relations; ``like`` has the wanted type and device."""
+    """Task with numbers of subjects and relations; ``like`` has the wanted type and device."""
 
     subjects: int
     relations: int
@@ -31,16 +31,16 @@ class Reduced:
         return torch.tensor([self.subjects, self.relations]).to(self.like)
 
     def start(self, alpha: float, beta: float) -> Weights:
-        """Initial weights, with equal coordinates for subjects and relations."""
+        """Make initial weights with equal coordinates for subjects and relations."""
         own = self._own
         return Weights(
             ov=(alpha * torch.ones_like(own)).diag()[None], kq=(beta * own.sqrt())[None, :, None]
         )
 
     def _right(self, weights: Weights) -> tuple[Tensor, Tensor]:
-        """Log chances, (1, 2) each, that the answer's subject (relation) is right, and wrong.
+        """Compute log probabilities of a right, and of a wrong, subject and relation: (1, 2) each.
 
-        There are four classes of answers: each part is right or wrong.
+        There are four classes of answers, as both subject and relation can be right or wrong.
         """
         own = self._own
         raised = weights.ov.diagonal(dim1=1, dim2=2) * weights.kq[..., 0]
@@ -53,7 +53,7 @@ class Reduced:
         return by_part[..., 0], by_part[..., 1]
 
     def gradient(self, weights: Weights) -> Weights:
-        """Negative gradient of the loss."""
+        """Compute minus the gradient of the loss."""
         own = self._own
         wrong = self._right(weights)[1].exp()
         # The error of a subject's token, in units of the isometry; likewise of a relation's.
@@ -63,7 +63,7 @@ class Reduced:
         return Weights(ov=(scores * share).diag_embed(), kq=(attended * own.sqrt())[..., None])
 
     def odds(self, weights: Weights) -> Odds:
-        """Log odds that the model's answer has the right subject, and the right relation."""
+        """Compute the log odds of an answer with the right subject, and with the right relation."""
         right, wrong = self._right(weights)
         subject, relation = (right - wrong).unbind(1)
         return Odds(subject=subject, relation=relation)

@@ -1,7 +1,7 @@
 """Gradient, spectral and sign flow of a transformer's matrices, and optimisers.
 
 A rule determines the flow of each matrix: along the negative gradient of the loss, along the
-negative gradient's polar factor, or along its sign.
+negative gradient's polar factor, or along the signs of its entries.
 """
 
 import math
@@ -23,7 +23,7 @@ NO_ENTRY = 1e-10
 
 
 def sign(matrix: Tensor) -> Tensor:
-    """Sign of each entry; 0 where the entry is a rounding error."""
+    """Take the sign of each entry, and 0 where the entry is a rounding error."""
     return unrounded(matrix).sign()
 
 
@@ -36,8 +36,8 @@ def unrounded(matrix: Tensor) -> Tensor:
 def newton_schulz(matrix: Tensor) -> Tensor:
     """Take Muon's five quintic Newton-Schulz steps.
 
-    They bring singular values above 0.002 of the Frobenius norm to 0.7 to 1.2. Smaller ones stay
-    smaller.
+    The steps bring singular values above 0.002 of the Frobenius norm to between 0.7 and 1.2.
+    Smaller values stay smaller.
 
     K. Jordan et al., "Muon: an optimizer for hidden layers in neural networks" (2024).
     """
@@ -52,7 +52,7 @@ def newton_schulz(matrix: Tensor) -> Tensor:
 
 
 def muon(matrix: Tensor) -> Tensor:
-    """Muon's direction: `newton_schulz`, scaled up for matrices with more rows than columns."""
+    """Compute Muon's direction: `newton_schulz`, scaled up if there are more rows than columns."""
     rows, columns = matrix.shape[-2:]
     return newton_schulz(matrix) * math.sqrt(max(1.0, rows / columns))
 
@@ -94,10 +94,10 @@ class Answering(Descended[Weights], Protocol):
 
 
 def flow(task: Descended[W], weights: W, rule: str, times: Iterable[float]) -> Iterator[W]:
-    """Weights at these times, by a classical Runge-Kutta step from each time to the next.
+    """Yield the weights at each time, by a classical Runge-Kutta step from the time before.
 
     Args:
-        task: task whose population loss descends.
+        task: task that gives the negative gradient.
         weights: weights at the first time.
         rule: "gradient", "spectral" or "sign".
         times: increasing times.
@@ -119,9 +119,9 @@ def flow(task: Descended[W], weights: W, rule: str, times: Iterable[float]) -> I
 
 
 def clock(duration: float, steps: int, *, growing: float | None = None) -> list[float]:
-    """Times from 0 to ``duration`` in equal steps and, if given, from there to ``growing``.
+    """List times from 0 to ``duration`` in equal steps and, if given, from there to ``growing``.
 
-    Later steps are a twentieth of the elapsed time: the flow slows down.
+    Later steps are about a twentieth of the elapsed time, because the flow slows down.
 
     >>> clock(2.0, 2)
     [0.0, 1.0, 2.0]
@@ -137,7 +137,7 @@ def clock(duration: float, steps: int, *, growing: float | None = None) -> list[
 
 
 def followed(task: Answering, path: Iterable[Weights], until: float = 0.0) -> Odds:
-    """Odds along a path, (points, B), to its end or until every replicate has learned.
+    """Compute the odds along a path, (points, B), to its end or until all replicates have learned.
 
     Args:
         task: task that gives the odds.
@@ -158,14 +158,15 @@ def followed(task: Answering, path: Iterable[Weights], until: float = 0.0) -> Od
 
 
 def learning_time(odds: Tensor, times: Sequence[float], error: float) -> Tensor:
-    """Time (B,) at which the error probability first falls to ``error``, interpolated linearly.
+    """Find the time (B,) at which the error first falls to ``error``, interpolating linearly.
 
     Args:
         odds: log odds of a right answer, (points, B).
         times: times of the points; later times are ignored.
         error: error probability in (0, 1).
 
-    Raises ValueError if it never falls so far, is so small at the first point, or odds are nan.
+    Raises ValueError if a replicate never reaches ``error`` or starts at or below it, or if odds
+    are nan.
     """
     level = math.log(1 / error - 1)
     reached = odds >= level
@@ -197,7 +198,7 @@ def one_step_at_a_time(
     batch: int | None = None,
     rngs: Rngs = (),
 ) -> Iterator[Weights]:
-    """Take steps of an optimiser instead of a flow: the weights before the first and after each.
+    """Take steps of an optimiser, and yield the weights at the start and after each step.
 
     Args:
         task: task to be learned.
@@ -205,8 +206,8 @@ def one_step_at_a_time(
         direction: maps a (mean) gradient to a step, such as `polar`.
         rate: size of a step.
         steps: number of steps.
-        momentum: share of the old mean of gradients in the new one, with Nesterov's look ahead.
-        batch: pairs drawn for a step, uniform; all pairs if not given.
+        momentum: share of the old mean of gradients in the new mean, with Nesterov's look ahead.
+        batch: number of pairs drawn uniformly for a step; all pairs if not given.
         rngs: generators of the replicates, for the batches.
     """
     pairs = task.answers
@@ -227,10 +228,10 @@ def one_step_at_a_time(
 
 
 def adam_steps(task: Facts, weights: Weights, *, rate: float, steps: int) -> Iterator[Weights]:
-    """Full-batch Adam with its usual constants: the weights at the start and after each step.
+    """Take full-batch steps of Adam, and yield the weights at the start and after each step.
 
-    Entries of a gradient that are rounding errors count as zero. Adam would divide them by their
-    own size, and so take full steps where the gradient is zero.
+    Adam has its usual constants. Entries of a gradient that are rounding errors count as zero,
+    because Adam would divide them by their own size and take full steps.
     """
     now = weights.mapped(torch.clone)
     adam = Adam([now.ov, now.kq], [rate] * len(now.ov))

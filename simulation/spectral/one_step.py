@@ -3,9 +3,10 @@
 Item i = 1, ..., N has frequency p_i, a power law, and Gaussian embeddings u_i, v_i of mean square
 length 1. The memory W answers v_i with the output of largest score ``u_j . W v_i``; item i is
 recalled if the answer is u_i. Steps start from W = 0, where all softmax probabilities are 1/N and
-the cross-entropy has the gradient -G, ``G = sum_i p_i (u_i - ubar) v_i^T``.
+the cross-entropy has the gradient -G, ``G = sum_i p_i (u_i - ubar) v_i^T``, with ubar the mean
+output.
 
-Tensors have the shape (replicates, ...). Replicates are simulated in groups that fit a tile.
+Replicates are simulated in groups that fit a tile.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,7 @@ _RANK = 1e-10
 
 
 def frequencies(items: int, exponent: float) -> Floats:
-    """Frequencies i^-exponent of the items, adding up to 1.
+    """Compute the items' frequencies, proportional to i^-exponent: (items,), adding up to 1.
 
     >>> frequencies(2, 2.0).tolist()
     [0.8, 0.2]
@@ -40,7 +41,9 @@ def frequencies(items: int, exponent: float) -> Floats:
 
 
 def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    """Negative gradient of the cross-entropy at W = 0, for items of these weights: (R, d, d).
+    """Compute minus the gradient of the cross-entropy at W = 0: (R, d, d).
+
+    ``weights``: (R, N) or (1, N), of the items.  ``inputs``, ``outputs``: (R, N, d).
 
     >>> u = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]])
     >>> gradient(torch.tensor([[1.0, 0.0]]), u, u).tolist()
@@ -52,17 +55,17 @@ def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor)
 def softmax_gradient(
     memory: torch.Tensor, weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor
 ) -> torch.Tensor:
-    """Negative gradient of the cross-entropy at any W, for items of these weights: (R, d, d)."""
+    """Compute minus the gradient of the cross-entropy at W = ``memory``: (R, d, d)."""
     shares = (inputs @ memory.mT @ outputs.mT).softmax(2)
     return ((outputs - shares @ outputs) * weights[..., None]).mT @ inputs
 
 
 def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    """Newton's step from W = 0: (R, d, d).
+    """Compute Newton's step from W = 0: (R, d, d).
 
     The Hessian at W = 0 is the Kronecker product of the outputs' covariance, with all N weighted
-    equally, and the inputs' second moment under the weights. Where a factor is singular, the step
-    is not finite, and there is no error: a GPU would have to wait for it.
+    equally, and the inputs' second moment under the weights. If a factor is singular, the step is
+    not finite. No error is raised, because a GPU would have to wait for the test.
     """
     centred = _centred(outputs)
     covariance = centred.mT @ centred / outputs.shape[1]
@@ -73,14 +76,14 @@ def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -
 
 
 def recalled(memory: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    """Whether each input scores its own output above all others: (R, N) bool."""
+    """Check whether each input scores its own output above all others: (R, N) bool."""
     answers = inputs @ memory.mT
     own = (answers * outputs).sum(2)
     index = torch.arange(own.shape[1], device=own.device).expand(own.shape)
     first = outputs[:, : _FIRST[own.device.type]]
     found = _above(own, answers, first, index)
     if first.shape != outputs.shape:
-        # Survivors come first; others fill the rows up to the longest.
+        # Survivors come first; other items fill up the rows with fewer survivors.
         left = found.sort(dim=1, descending=True).indices[:, : int(found.sum(1).max())]
         rows = answers.take_along_dim(left[..., None], 1)
         rest = _above(own.gather(1, left), rows, outputs, left)
@@ -99,11 +102,11 @@ def one_step(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, torch.Tensor]:
-    """Number of items recalled after one step of each kind: (R,), by kind.
+    """Count the items recalled after one step of each kind: (R,), by kind.
 
     ``steps``: some of "gradient", "spectral" (the polar factor of the gradient) and "newton".
-    ``batch``: number of samples that the gradient averages; None for the population. Embeddings are
-    drawn before the batch, so that they are the same with and without a batch.
+    ``batch``: number of samples over which the gradient averages; None for the population.
+    Embeddings are drawn before the batch, so a batch does not change them.
     """
     found: dict[str, list[torch.Tensor]] = {step: [] for step in steps}
     streams, population = Streams(rngs, device, dtype), frequencies(items, exponent)
@@ -125,9 +128,10 @@ def batch_and_population(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, torch.Tensor]:
-    """Number of items recalled after a step on a batch and on the population, same embeddings.
+    """Count the items recalled after a step on a batch, and after a step on the population.
 
-    Returns (R,) counts under each step's name, with the suffix "_all" for the population.
+    Returns (R,) counts under each step's name, with the suffix "_all" for the population. Both have
+    the same embeddings. Parameters are as for `one_step`.
     """
     found: dict[str, list[torch.Tensor]] = {}
     streams, population = Streams(rngs, device, dtype), frequencies(items, exponent)
@@ -154,11 +158,11 @@ def several_steps(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Count the items recalled after each of several thresholded steps.
 
-    Each step adds the gradient at W = 0 of the items not yet recalled. It is as if these still had
-    equal softmax probabilities, and all others probability 1 of the right answer.
+    The gradient of a step is the gradient at W = 0 of the items not yet recalled. So these items
+    count as if their softmax probabilities were still equal, and other items as learned perfectly.
 
     Args:
-        rngs, dim, items, exponent, device, dtype: as above.
+        rngs, dim, items, exponent, device, dtype: as for `one_step`.
         steps: number of steps.
         rule: matrix that a step adds: the polar factor of the gradient ("spectral"), the gradient
             over its largest singular value ("gradient"), or the paper's `regularised` polar
@@ -168,7 +172,7 @@ def several_steps(
         batch: samples per step, new for each step; None for the population.
 
     Returns:
-        Number of items recalled, and total probability of all others, both (R, steps).
+        Number of items recalled, and total frequency of all other items, both (R, steps).
     """
     counts, masses = [], []
     streams, population = Streams(rngs, device, dtype), frequencies(items, exponent)
@@ -243,7 +247,7 @@ def _centred(outputs: torch.Tensor) -> torch.Tensor:
 def _above(
     own: torch.Tensor, answers: torch.Tensor, outputs: torch.Tensor, index: torch.Tensor
 ) -> torch.Tensor:
-    """Whether only the output at each index scores at least ``own``: (R, n) bool."""
+    """Check whether all ``outputs`` but the one at each index score below ``own``: (R, n) bool."""
     found, (rows, rivals) = [], (own.shape[1], outputs.shape[1])
     for r in groups(len(own), outputs[0].numel() + rows * rivals, own):
         scores = answers[r] @ outputs[r].mT
@@ -262,12 +266,12 @@ def _drawn(
     batch: int | None,
     scores: int = 0,
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Draw inputs and outputs, (R, N, d), and the data of the steps.
+    """Draw inputs and outputs, (R, N, d), and the items' frequencies, for groups of replicates.
 
-    The data are the item's frequency in each step, (R or 1, steps, N), and in the population, (N,).
+    Frequencies are in each step, (R or 1, steps, N), and in the population, (N,).
 
-    ``scores``: number of scores of a replicate in memory at a time, in addition to embeddings and
-    two tables of them.
+    ``scores``: number of scores of a replicate that are in memory at a time, in addition to four
+    tables of the size of the inputs.
     """
     items = len(population)
     for r in groups(len(streams), 4 * items * dim + scores, streams):

@@ -1,7 +1,7 @@
 """Polar factors and largest singular values of matrices.
 
-On a CPU a singular value decomposition gives them. For a decomposition a GPU would have to wait,
-and decompose one matrix after the other. So on a GPU they come from matrix products.
+On a CPU a singular value decomposition gives both. A GPU would have to wait for the host, and
+decompose one matrix after the other. So on a GPU matrix products give both.
 """
 
 import math
@@ -22,10 +22,10 @@ SPLITTING = 0.0, 5 / 2, -3 / 2
 
 
 def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
-    """Polar factor U V^T of the singular value decomposition U S V^T, for each matrix of a batch.
+    """Compute the polar factor U V^T of each matrix U S V^T (singular value decomposition).
 
     Singular values below ``least`` times the largest count as zero and are left out. On a GPU this
-    limit is exact to a factor of 2.
+    limit is exact to a factor of 2. The result has the shape of ``matrix``, (..., m, n).
 
     >>> polar(torch.tensor([[0.0, 3.0], [-2.0, 0.0]])).tolist()
     [[0.0, 1.0], [-1.0, 0.0]]
@@ -39,10 +39,11 @@ def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
 
 
 def polar_by_products(matrix: Tensor, least: float) -> Tensor:
-    """Polar factor without singular values below about ``least`` times the largest.
+    """Compute the polar factor, leaving out singular values below ``least`` times the largest.
 
-    An odd polynomial of a matrix is the same polynomial of its singular values. Steps that multiply
-    small ones by 15/8 bring ``least`` to about sqrt(2/3). From there other steps lead to 0 or 1.
+    An odd polynomial of a matrix applies the same polynomial to its singular values. First, steps
+    that multiply small values by 15/8 bring ``least`` to about sqrt(2/3). Then other steps bring
+    each value to 0 or 1.
     """
     if matrix.shape[-2] > matrix.shape[-1]:
         return polar_by_products(matrix.mT, least).mT
@@ -57,7 +58,7 @@ def polar_by_products(matrix: Tensor, least: float) -> Tensor:
 
 
 def largest(matrix: Tensor) -> Tensor:
-    """Largest singular value of each matrix of a batch: (..., 1, 1)."""
+    """Compute the largest singular value of each matrix of a batch: (..., 1, 1)."""
     if matrix.device.type != "cpu":
         return _largest_by_products(matrix.double(), squarings=32).to(matrix.dtype)
     found: Tensor = torch.linalg.matrix_norm(matrix, 2, keepdim=True)
@@ -65,9 +66,9 @@ def largest(matrix: Tensor) -> Tensor:
 
 
 def _largest_by_products(matrix: Tensor, squarings: int) -> Tensor:
-    """Upper bound of the largest singular value, (..., 1, 1).
+    """Compute an upper bound of the largest singular value: (..., 1, 1).
 
-    It is at most n^(2^-(squarings + 2)) times as large, where n is the rank.
+    The bound is at most n^(2^-(squarings + 2)) times this value, where n is the rank.
     """
     gram = matrix @ matrix.mT
     found, power = torch.ones_like(gram[..., :1, :1]), 0.5
@@ -81,10 +82,10 @@ def _largest_by_products(matrix: Tensor, squarings: int) -> Tensor:
 
 
 def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Singular value decomposition on a CPU, checked.
+    """Compute a singular value decomposition on a CPU, and check it.
 
-    For some matrices with many equal values MKL's algorithm fails, or silently returns vectors that
-    are not orthonormal. Then a slower algorithm decomposes these matrices.
+    For some matrices with many equal values MKL's algorithm fails, or returns vectors that are not
+    orthonormal, without an error. Then a slower algorithm decomposes these matrices.
     """
     try:
         left, values, right = torch.linalg.svd(matrix, full_matrices=False)

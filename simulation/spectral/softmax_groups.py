@@ -1,10 +1,10 @@
 """The memory of `softmax_memory`, reduced by symmetry to groups of equally frequent items.
 
 Exchanging items of a group, together with their answers, changes nothing. So all entries of W that
-such exchanges map to each other are equal, and a table has each value once. The first row has an
-item's score for its own answer, other rows its score for any other answer, group by group. One row
-for all other answers suffices if the columns of W do not interact. Tables are `Weights`, with a
-column per group. For 100,000 items a table has 1,000 or 10,000 numbers.
+such exchanges map to each other are equal, and a table has each value once, with a column for each
+group of items. The first row has an item's score for its own answer. Other rows have its score for
+any other answer, group by group; one row for all other answers suffices if the columns of W do not
+interact. Tables are `Weights`. For 100,000 items a table has 1,000 or 10,000 numbers.
 """
 
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from simulation.spectral.softmax_memory import Rule, Weights
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of equally many items; group g has a probability of order g^-power.
+    """M groups of equally many items.
 
     Attributes:
         items: K, a multiple of the number of groups; at least twice this number with ``apart``.
-        frequencies: probability of an item of each group, (M,).
+        frequencies: probability of one item of each group, (M,).
         noise: share of labels drawn from all answers.
         apart: whether rows distinguish other answers by their group.
     """
@@ -39,7 +39,7 @@ class Groups:
     ) -> "Groups":
         """Represent the items of `Memory.grouped` by their groups, of equal size.
 
-        Raises ValueError for unequal or too small groups.
+        Raises ValueError if ``items`` is not a multiple of ``groups``, or groups are too small.
         """
         least = 2 if apart else 1
         if items % groups or items < least * groups:
@@ -63,27 +63,27 @@ class Groups:
 
     @cached_property
     def labels(self) -> Tensor:
-        """Probability that a given one of these answers is the label: (rows, M)."""
+        """Probability that a single answer of those with this entry is the label: (rows, M)."""
         labels = torch.full_like(self.counts, self.noise / self.items)
         labels[0] += 1 - self.noise
         return labels
 
     def start(self) -> Weights:
-        """Initial table, W = 0."""
+        """Return the initial table, W = 0."""
         return Weights(torch.zeros_like(self.counts))
 
     def _log_chances(self, weights: Weights) -> Tensor:
-        """Log probability of a single one of the answers that share an entry: (rows, M)."""
+        """Compute the log probability of a single answer of those with an entry: (rows, M)."""
         several = self.counts.log()
         found: Tensor = (weights.matrix + several).log_softmax(0) - several
         return found
 
     def gradient(self, weights: Weights) -> Weights:
-        """Negative gradient of the mean cross-entropy, in one entry of W per entry of the table."""
+        """Compute minus the gradient of the mean cross-entropy by single entries of W: a table."""
         return Weights((self.labels - self._log_chances(weights).exp()) * self.frequencies)
 
     def mean_excess(self, weights: Weights) -> Tensor:
-        """Mean cross-entropy above the entropy of the labels."""
+        """Compute the mean cross-entropy above the entropy of the labels, a scalar in nats."""
         above = torch.special.xlogy(self.labels, self.labels)
         above = above - self.labels * self._log_chances(weights)
         found: Tensor = self.size * self.frequencies @ (self.counts * above).sum(0)
@@ -91,11 +91,11 @@ class Groups:
 
     @property
     def polar(self) -> Rule:
-        """Polar factor of the whole matrix, as a table; it needs ``apart``.
+        """Rule that takes the polar factor of the whole matrix, as a table; needs ``apart``.
 
-        W maps vectors that sum to zero over a group to multiples of themselves, and vectors
-        constant on groups to such vectors. These subspaces are orthogonal, and each has its own
-        polar factor.
+        W multiplies each vector that is nonzero in one group only, and sums to zero there, by a
+        number. W maps vectors that are constant on groups to such vectors. These subspaces are
+        orthogonal, and each has its own polar factor.
         """
 
         def rule(table: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
 """Linear memory of K items under softmax and cross-entropy: exact gradient, flows and steps.
 
 Queries and answers are orthonormal. `Weights.matrix` is W in their basis: scores of item j are
-column j. The code does not use that one number per item would suffice. `in_bases` gives queries and
-answers any orthonormal coordinates, different for each replicate.
+column j. By symmetry one number per item would suffice, but the code has the whole matrix.
+`in_bases` gives queries and answers any orthonormal coordinates, different for each replicate.
 """
 
 import math
@@ -25,7 +25,7 @@ class Weights:
     matrix: Tensor
 
     def moved(self, direction: "Weights", step: float) -> "Weights":
-        """Weights after a step in a direction."""
+        """Return the weights after a step in ``direction``."""
         return Weights(torch.add(self.matrix, direction.matrix, alpha=step))
 
     def mapped(self, function: Rule) -> "Weights":
@@ -35,7 +35,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Memory:
-    """Items with frequencies, (K,), and the share of labels drawn from all answers."""
+    """Items with ``frequencies`` (K,), and the share of labels drawn uniformly from all answers."""
 
     frequencies: Tensor
     noise: float = 0.0
@@ -45,7 +45,7 @@ class Memory:
         """Make groups of equally many items; group g has a probability proportional to g^-power.
 
         Args:
-            items: K, a multiple of the groups.
+            items: K, a multiple of the number of groups.
             groups: number of groups.
             power: exponent of the groups' probabilities.
             noise: share of labels drawn from all answers.
@@ -63,22 +63,22 @@ class Memory:
         return (1 - self.noise) * own + self.noise / size
 
     def start(self) -> Weights:
-        """Initial weights, W = 0."""
+        """Return the initial weights, W = 0."""
         return Weights(torch.zeros_like(self.labels))
 
     def gradient(self, weights: Weights) -> Weights:
-        """Negative gradient of the mean cross-entropy."""
+        """Compute minus the gradient of the mean cross-entropy."""
         return Weights((self.labels - weights.matrix.softmax(-2)) * self.frequencies)
 
     def excess(self, weights: Weights) -> Tensor:
-        """Each item's cross-entropy above the entropy of its labels: (K,)."""
+        """Compute each item's cross-entropy above the entropy of its labels: (K,), in nats."""
         labels = self.labels
         entropy: Tensor = -torch.special.xlogy(labels, labels).sum(0)
         cross = -(labels * weights.matrix.log_softmax(0)).sum(0)
         return cross - entropy
 
     def mean_excess(self, weights: Weights) -> Tensor:
-        """Mean excess loss, a number."""
+        """Average `excess` over items by frequency: a scalar, in nats."""
         found: Tensor = self.frequencies @ self.excess(weights)
         return found
 
@@ -91,7 +91,7 @@ class Learned(Protocol):
 
 
 def steps(memory: Learned, rule: Rule, rate: float, count: int) -> Iterator[Weights]:
-    """Weights at the start and after each step in the direction of ``rule``."""
+    """Yield the weights at the start and after each of ``count`` steps along ``rule``."""
     now = memory.start()
     yield now
     for _ in range(count):
@@ -100,14 +100,14 @@ def steps(memory: Learned, rule: Rule, rate: float, count: int) -> Iterator[Weig
 
 
 def in_basis(rule: Rule, basis: Tensor) -> Rule:
-    """Apply a rule to the entries in another orthonormal basis of queries and answers."""
+    """Make a rule that applies ``rule`` in another orthonormal basis of queries and answers."""
     return in_bases(rule, basis, basis)
 
 
 def in_bases(rule: Rule, answers: Tensor, queries: Tensor) -> Rule:
-    """Apply a rule to the entries in other orthonormal bases, one (K, K) or a batch (R, K, K).
+    """Make a rule that applies ``rule`` in other orthonormal bases, (K, K) or (R, K, K).
 
-    Vectors of a basis are columns, as they are in `in_basis`.
+    The columns of ``answers`` and ``queries`` are the basis vectors.
     """
     return lambda matrix: answers.mT @ rule(answers @ matrix @ queries.mT) @ queries
 
@@ -115,7 +115,10 @@ def in_bases(rule: Rule, answers: Tensor, queries: Tensor) -> Rule:
 def adam_steps(
     memory: Memory, answers: Tensor, queries: Tensor, *, rate: float, count: int
 ) -> Weights:
-    """Weights (R, K, K) after steps of Adam, with its usual constants, in bases of `in_bases`."""
+    """Take ``count`` steps of Adam in the bases of `in_bases`, and return weights (R, K, K).
+
+    Adam has its usual constants.
+    """
     given = torch.zeros_like(answers, memory_format=torch.contiguous_format)
     adam = Adam([given], [rate] * len(given))
     for _ in range(count):
@@ -126,7 +129,7 @@ def adam_steps(
 
 
 def leads(scores: Tensor) -> Tensor:
-    """Score of each item's own answer less the mean of its other scores: (..., K).
+    """Subtract from each item's own score the mean of its other scores: (..., K).
 
     >>> leads(torch.tensor([[1.0, 0.0], [3.0, 2.0]])).tolist()
     [-2.0, 2.0]
@@ -137,23 +140,23 @@ def leads(scores: Tensor) -> Tensor:
 
 
 def failing(scores: Tensor) -> Tensor:
-    """Log odds that an item's answer is wrong: (..., K)."""
+    """Compute the log odds that an item's answer is wrong: (..., K)."""
     others = scores - scores.diagonal(dim1=-2, dim2=-1)[..., None, :]
     return others.masked_fill(_own(scores), -torch.inf).logsumexp(-2)
 
 
 def worst_gap(direction: Tensor, error: float, halvings: int = 50) -> Tensor:
-    """Log odds of an error of the worst item, less the best item's, after a step: (...,).
+    """Compute the gap in log odds of an error between worst and best item after a step: (...,).
 
     Args:
         direction: scores after a step of size 1, (..., K, K); the best item's own score is largest.
-        error: error of the best item, to which the step's size leads.
+        error: error of the best item, which determines the size of the step.
         halvings: number of halvings of the interval in which the size lies.
     """
     wanted = math.log(error / (1 - error))
     own = direction.diagonal(dim1=-2, dim2=-1)
     others = direction.masked_fill(_own(direction), -torch.inf).amax(-2)
-    # There the item with the largest margin is good enough, even if all others score as high.
+    # At this size the item of largest margin has at most the wanted error, even if all rivals tie.
     enough = math.log(direction.shape[-1] - 1) - wanted
     high = (enough / (own - others).amax(-1))[..., None, None]
     low = torch.zeros_like(high)

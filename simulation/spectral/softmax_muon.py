@@ -1,4 +1,4 @@
-"""Muon as it is used: momentum, batches, embeddings, no SVD, on the memory of `softmax_memory`."""
+"""Muon as it is used, on the memory of `softmax_memory`: momentum, batches, embeddings, no SVD."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Muon:
     dim: int | None = None
 
     def excess(self, memory: Memory, rngs: Rngs, *, rate: float, count: int) -> Tensor:
-        """Excess loss after some steps from W = 0: (R,)."""
+        """Compute the mean excess loss after ``count`` steps from W = 0: (R,), in nats."""
         labels, items = memory.labels, memory.frequencies.numel()
         streams = Streams.like(rngs, labels)
         queries, answers = (self._embedded(streams, items) for _ in range(2))
@@ -53,7 +53,7 @@ class Muon:
         return found
 
     def _embedded(self, streams: Streams, items: int) -> Tensor:
-        """Embeddings (R, K, K), in coordinates of their span, which no step leaves."""
+        """Draw embeddings (R, K, K), in coordinates of their span, which no step leaves."""
         if self.dim is None:
             return embed(streams, items, items, "orthonormal")
         triangular: Tensor = torch.linalg.qr(unit_vectors(streams, items, self.dim).mT)[1]

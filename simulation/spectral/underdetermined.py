@@ -1,7 +1,8 @@
 """Least squares for a matrix with more weights than measurements, by Muon and gradient descent.
 
 Measurements are outputs for given inputs, or inner products with Gaussian matrices. All runs start
-from W = 0. Muon adds the polar factor of the negative gradient; a time is the sum of Muon's rates.
+from W = 0. A step of Muon adds its rate times the polar factor of the negative gradient; a time is
+the sum of the rates.
 """
 
 from collections import deque
@@ -44,15 +45,15 @@ class Regression:
     outputs: Tensor
 
     def start(self) -> Tensor:
-        """Initial weights, W = 0: (R, m, d)."""
+        """Return the initial weights, W = 0: (R, m, d)."""
         return torch.zeros_like(self.outputs @ self.inputs.mT)
 
     def residuals(self, weights: Tensor) -> Tensor:
-        """Part of the outputs that is not fitted yet: (R, m, n)."""
+        """Compute the part of the outputs that is not fitted yet: (R, m, n)."""
         return self.outputs - weights @ self.inputs
 
     def gradient(self, weights: Tensor) -> Tensor:
-        """Negative gradient: (R, m, d)."""
+        """Compute the negative gradient: (R, m, d)."""
         return self.residuals(weights) @ self.inputs.mT
 
 
@@ -69,15 +70,15 @@ class Sensing:
     targets: Tensor
 
     def start(self) -> Tensor:
-        """Initial weights, W = 0: (R, p, q)."""
+        """Return the initial weights, W = 0: (R, p, q)."""
         return torch.zeros_like(self.matrices[:, 0])
 
     def residuals(self, weights: Tensor) -> Tensor:
-        """Part of the targets that is not fitted yet: (R, n)."""
+        """Compute the part of the targets that is not fitted yet: (R, n)."""
         return self.targets - (self.matrices.flatten(2) @ weights.flatten(1)[..., None])[..., 0]
 
     def gradient(self, weights: Tensor) -> Tensor:
-        """Negative gradient: (R, p, q)."""
+        """Compute the negative gradient: (R, p, q)."""
         summed = self.residuals(weights)[:, None] @ self.matrices.flatten(2)
         return summed[:, 0].view_as(weights)
 
@@ -94,8 +95,9 @@ def regression(
 ) -> Regression:
     """Draw samples: inputs by a law of `embed`, with independent Gaussian outputs.
 
-    Inputs and outputs have mean square length 1. Raises ValueError if there are not fewer samples
-    than dimensions, or more samples than output dimensions.
+    Inputs and outputs have mean square length 1.
+
+    Raises ValueError unless ``samples`` is below ``dim`` and at most ``outputs``.
     """
     if not samples < dim or samples > outputs:
         raise ValueError(f"{samples} samples: give fewer than {dim}, and at most {outputs}")
@@ -126,7 +128,10 @@ def sensing(
 
 
 def steps(task: Task, rate: float | Tensor, count: int, rule: Rule = polar) -> Iterator[Tensor]:
-    """Weights after each of ``count`` steps. ``rate``: a number, or (R, 1, 1) by replicate."""
+    """Yield the weights after each of ``count`` steps.
+
+    ``rate``: a number, or (R, 1, 1) by replicate.
+    """
     weights = task.start()
     for _ in range(count):
         weights = weights + rate * rule(task.gradient(weights))
@@ -134,13 +139,13 @@ def steps(task: Task, rate: float | Tensor, count: int, rule: Rule = polar) -> I
 
 
 def after(task: Task, time: float, count: int, rule: Rule = polar) -> Tensor:
-    """Weights at a time, reached in ``count`` equal steps."""
+    """Return the weights at a time, reached in ``count`` equal steps."""
     (found,) = deque(steps(task, time / count, count, rule), maxlen=1)
     return found
 
 
 def as_long_as(rank: int) -> Rule:
-    """Gradient descent in steps of Muon's length: the Frobenius norm of ``rank`` values of 1."""
+    """Make a rule for gradient descent in steps as long as Muon's at this rank, sqrt(rank)."""
 
     def rule(gradient: Tensor) -> Tensor:
         scale: Tensor = rank**0.5 / gradient.norm(dim=(-2, -1), keepdim=True)
@@ -150,22 +155,21 @@ def as_long_as(rank: int) -> Rule:
 
 
 def loss_share(task: Task, weights: Tensor) -> Tensor:
-    """Loss over initial loss: (R,)."""
+    """Divide the loss by the initial loss: (R,)."""
     return square(task.residuals(weights)) / square(task.residuals(task.start()))
 
 
 def square(values: Tensor) -> Tensor:
-    """Squared length of each replicate's values: (R,)."""
+    """Compute the squared length of each replicate's values: (R,)."""
     return values.flatten(1).square().sum(1)
 
 
 def fitting_time(task: Task, left: float = 0.03) -> Tensor:
-    """Time (R,) in which Muon fits all measurements, the last part extrapolated at constant speed.
+    """Find the time (R,) in which Muon fits all measurements, by steps and then extrapolation.
 
     The extrapolation starts once the residuals' length is ``left`` times the length at the start.
-
-    The speed is the gradient's nuclear norm over the residuals' length. The speed only falls, so
-    the true time is at least the extrapolated one.
+    It assumes a constant speed, the gradient's nuclear norm over the residuals' length. The speed
+    only falls, so the true time is at least the extrapolated time.
     """
     weights = task.start()
     passed = torch.zeros_like(weights[:, 0, 0])
@@ -184,7 +188,7 @@ def fitting_time(task: Task, left: float = 0.03) -> Tensor:
 
 
 def _most(left: float) -> int:
-    """Number of steps for residuals to fall to ``left``: twice as many as on a straight line."""
+    """Bound the number of steps to residuals of ``left``: twice as many as on a straight line."""
     count, now = 0, 1.0
     while now > left:
         count, now = count + 1, now * (1 - STEP)
@@ -192,7 +196,7 @@ def _most(left: float) -> int:
 
 
 def line(task: Task) -> tuple[Tensor, Tensor]:
-    """Muon's first direction, (R, rows, columns), and the time (R, 1, 1) of least loss along it."""
+    """Find Muon's first direction, (R, rows, columns), and its time of least loss, (R, 1, 1)."""
     weights = task.start()
     gradient = task.gradient(weights)
     factor = polar(gradient)
@@ -201,26 +205,24 @@ def line(task: Task) -> tuple[Tensor, Tensor]:
 
 
 def straight_time(task: Task, halvings: int = 11) -> Tensor:
-    """Time (R,) on a straight line up to which the gradient's polar factor does not change.
+    """Find the time (R,) up to which Muon's path is straight: its direction does not change.
 
-    Bisection finds it within 2^-halvings of the time of least loss. At the time of least loss the
-    polar factor has changed, because a gradient is orthogonal to its polar factor only if it is
-    zero.
+    Bisection between 0 and the time of least loss along the first direction finds the time, to
+    2^-halvings of this interval. At its end the direction has changed: the gradient is orthogonal
+    to the first direction there, but never to its own polar factor unless it is zero.
     """
     factor, until = line(task)
     low = torch.zeros_like(until)
     for _ in range(halvings):
         middle = (low + until) / 2
-        # A singular direction that turns round changes the factor by 2.
+        # A singular direction that is reversed changes the factor by a length of 2.
         same = square(polar(task.gradient(middle * factor)) - factor)[:, None, None] < 1
         low, until = torch.where(same, middle, low), torch.where(same, until, middle)
     return (low + until)[:, 0, 0] / 2
 
 
 def flat_steps(task: Regression, rate: Tensor, count: int) -> Tensor:
-    """Number of Muon's first steps, up to ``count``, after which all n singular values are still
-    equal: (R,).
-    """
+    """Count Muon's first steps, up to ``count``, that leave all n singular values equal: (R,)."""
     samples = task.inputs.shape[-1]
     values = torch.linalg.svdvals(torch.stack([*steps(task, rate, count)]))[..., :samples]
     flat = values[..., -1] > (1 - FLAT) * values[..., 0]
@@ -229,9 +231,9 @@ def flat_steps(task: Regression, rate: Tensor, count: int) -> Tensor:
 
 
 def transport(task: Regression) -> Tensor:
-    """Positive matrix M, (R, n, n), with Y^T Y = M X^T X M.
+    """Compute the positive matrix M, (R, n, n), with Y^T Y = M X^T X M.
 
-    It is the optimal transport of Gaussian vectors of covariance X^T X to covariance Y^T Y.
+    M is the optimal transport of Gaussian vectors of covariance X^T X to covariance Y^T Y.
     """
     source, target = (part.mT @ part for part in (task.inputs, task.outputs))
     root = _power(source, 0.5)
@@ -246,12 +248,12 @@ def _power(matrix: Tensor, exponent: float) -> Tensor:
 
 
 def stable_share(weights: Tensor, rank: int) -> Tensor:
-    """Mean square of ``rank`` singular values over the largest square, (R,): 1 if all are equal."""
+    """Divide the mean square of ``rank`` singular values by the largest square: (R,), at most 1."""
     return square(weights) / (rank * largest(weights)[:, 0, 0].square())
 
 
 def concentration(weights: Tensor) -> Tensor:
-    """Mean fourth power of the singular values over their squared mean square: (R,)."""
+    """Divide the singular values' mean fourth power by their squared mean square: (R,)."""
     least = min(weights.shape[-2:])
     gram = weights.mT @ weights if weights.shape[-1] == least else weights @ weights.mT
     return least * square(gram) / square(weights).square()

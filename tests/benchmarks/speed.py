@@ -1,12 +1,14 @@
-"""Compare the speed of a replicate with another way to its figures; time recall at large scale.
+"""Compare the speed of simulations with another way to their figures; time recall at large scale.
 
-Three steps, in float64: closed form of one replicate on a CPU and of 16 on CUDA, to use the device
-fully, and automatic differentiation of the first of them. Recall: the label of each of V values
-among V labels, a tile of scores at a time. It is compared with the time of its two matrix products
-at the measured peak: the rate at which a plain `torch.mm` fills a given matrix with the larger
-product. Training: a step of Adam with the closed-form gradient and with automatic differentiation.
-These times are the least of some runs, in turns, so that a slow minute of the machine affects all.
-At a language model's sizes recall is timed once.
+* Three steps, in float64: the closed form of one replicate on a CPU, or of 16 on CUDA, to use the
+  device fully. The other way is automatic differentiation of the first replicate.
+* Recall: the label of each of V values among V labels, a tile of scores at a time. We compare with
+  the time that its two matrix products would take at the measured peak, the rate at which a plain
+  `torch.mm` fills a given matrix with the larger product.
+* Training: a step of Adam with the gradient in closed form, or by automatic differentiation.
+
+These times are the least of some runs. The two ways take turns, so that a slow minute of the
+machine affects both. At a language model's sizes recall is timed once.
 """
 
 import multiprocessing
@@ -67,14 +69,14 @@ class Row:
 
 
 def compared(case: str, ours: float, against: str, theirs: float, least: float = 0.0) -> Row:
-    """Make a row of the milliseconds of two ways, where ours must be faster by some factor."""
+    """Make a row of the milliseconds of two ways; ours must be faster by the factor `least`."""
     factor = theirs / ours
     found = f"{ours:.3g} ms, {against} {theirs:.3g} ms: {factor:.3g} times"
     return Row(case, found, f"{least:g} times" if least else "–", factor >= least)
 
 
 def steps(device: str, promised: Mapping[Dims, float] = STEPS) -> Iterator[Row]:
-    """Compare closed form and automatic differentiation at each size."""
+    """Compare three steps in closed form with automatic differentiation, at each size."""
     count = 16 if on_cuda(device) else 1
     for sizes, least in promised.items():
         batch = _batch(sizes, count, device, torch.float64)
@@ -86,7 +88,7 @@ def steps(device: str, promised: Mapping[Dims, float] = STEPS) -> Iterator[Row]:
 
 
 def drawing(device: str, sizes: Iterable[Dims] = STEPS) -> Iterator[Row]:
-    """Time the draws for three steps of 16 replicates, and the steps."""
+    """Time the draws for three steps of 16 replicates, as a share of draws and steps."""
     for each in sizes:
         draw = partial(_batch, each, 16, device, torch.float32)
         drawn, worked = in_turns((draw, partial(_closed_form, draw())), device)
@@ -178,7 +180,7 @@ def recall(device: str, size: tuple[int, int] | None = None) -> Iterator[Row]:
 def language_model(device: str, sizes: tuple[int, int] = LANGUAGE_MODEL) -> Iterator[Row]:
     """Time the recall of every pair of a vocabulary, from the draws to the share recalled.
 
-    It is one replicate in float32, including draws on the CPU.
+    One replicate is timed in float32, including draws on the CPU.
     """
 
     def work(associations: int, dim: int) -> None:

@@ -194,7 +194,7 @@ def test_a_spoilt_ledger_is_refused_or_has_the_same_figures(
                 found = ledger.get(key)
                 assert found is not None
                 assert fault(key, found) is None
-                if spoil is not forged:  # which alone gives other figures a checksum
+                if spoil is not forged:  # only `forged` gives other figures a checksum
                     for name, values in result(key).observations.items():
                         assert found.observations[name].tobytes() == values.tobytes()
             ledger.register(DRAWN._replace(registration="later"))

@@ -35,7 +35,7 @@ def halved(path: Path) -> None:
     [
         (False, lambda path: path.write_bytes(b"no database\n" * 400), "damaged or no ledger"),
         (False, told("CREATE TABLE bookmarks (url TEXT)"), "another program's database"),
-        # Which has nothing in it so far.
+        # The other program's database is still empty.
         (False, told("PRAGMA application_id = 252006674"), "another program's database"),
         (False, Path.touch, "an empty file, not a ledger"),
         (False, lambda path: path.symlink_to("gone"), "a link to gone, which is not there"),

@@ -11,7 +11,7 @@ from recall_claims.__main__ import main
 from tests.faults.conftest import REPOSITORY, Suite, judged, reported
 
 GUIDE = (REPOSITORY / ".github/docs/new-paper.md").read_text(encoding="utf-8")
-LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the guide has it
+LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as in the guide
 
 
 def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
     [claim] = reported(latest)["claims"]
     assert second.status == 1, second.text
     assert claim["verdict"] == "REFUTED"
-    # What was judged once is judged on fresh evidence when its formula has changed.
+    # A judged claim is judged again on fresh evidence after its formula has changed.
     assert claim["blocks"]["reused"] == 0
     assert set(claim["blocks"]["recomputed"]) == {"registration changed"}
 

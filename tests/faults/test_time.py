@@ -135,7 +135,7 @@ def slices_come_to_one_run(suite: Suite, way: tuple[str, str]) -> None:
     assert suite.figures() == whole
     assert found == blocks, "no block was drawn twice, and none too many"
     assert cut or not serial
-    # A fraction of what the blocks have taken; the ledger has them.
+    # The limit is a fraction of the blocks' time, but the ledger has all blocks.
     suite.run("--ledger", "slices.sqlite", "--time-limit", "1s")
 
 
@@ -162,7 +162,7 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
     begin = time.monotonic()
     suite.run("--time-limit", "10s", "--ledger", "short.sqlite", status=2)
     assert time.monotonic() - begin < 60  # all of its blocks take 288 s
-    # The first block shows what the others would take; a claim of shorter ones still has time.
+    # The first block shows how long the others take; a claim of shorter blocks still has time.
     assert suite.states() == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
     # 3 cells of 32 blocks of 3 s take 288 s, which is printed to one digit.
     assert suite.claims()["tiny.long"]["reason"].endswith("it takes about 5 min 00 s of one core")
@@ -196,7 +196,7 @@ def test_calls_of_a_run_are_linear_in_its_claims(suite: Suite, options: tuple[st
         kept = ("--ledger", f"{size}.sqlite", "--report-dir", f"reports/{size}")
         one.run(*kept)
         run = partial(one.run, *kept, "--baseline", f"reports/{size}/report.json", *options)
-        run()  # what is done once a process is done
+        run()  # work that a process does only once is then done
         profile = cProfile.Profile()
         profile.runcall(run)
         counts.append(sum(entry.callcount for entry in profile.getstats()))

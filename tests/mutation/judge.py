@@ -39,7 +39,7 @@ class Evidence:
         self._catchers: dict[str, Run] = {}
 
     def notices(self, mutant: Mutant) -> bool:
-        """Whether a claim is refuted under the falsified theory alone, or the right one alone.
+        """Whether a claim is refuted under the falsified theory only, or under the right one only.
 
         At the call the theory must be right again. First the existing evidence is judged, starting
         with a run that noticed an earlier mutant of the same target. Then claims that have not run

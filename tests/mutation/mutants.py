@@ -18,9 +18,9 @@ STEP = 0.25
 SIZES = ("vocab_size", "length", "samples", "dim", "width")
 PROBLEMS = {"Problem": SIZES[:4], "MlpProblem": SIZES}
 
-# One sample shows the same whatever the number of samples, and is measured alone; recall comes
-# after attention and knows no length. Claims give such a size one value, where no power of it
-# shows.
+# The information of one sample does not depend on the number of samples, and recall, which follows
+# attention, does not depend on the length. Claims give such a size a single value, so that no power
+# of the size shows.
 MEANINGLESS = {
     ("theory.lower_bound.gradient_channel.sample_information", "samples"),
     ("theory.attention.recall.all_tokens_dim", "length"),

@@ -17,12 +17,8 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import Phase, settings
 
 from recall_claims.judge import methods
-
-BRIEF = (Phase.explicit, Phase.generate)  # a counterexample need not be shrunk, nor kept
-settings.register_profile("brief", phases=BRIEF, database=None, deadline=None)
 
 
 class Error(NamedTuple):
@@ -259,11 +255,9 @@ def outcome(
 ) -> tuple[int, str]:
     """Run pytest in this process; return its exit status and output."""
     names = {f"{inspect.getsourcefile(test)}::{test.__name__}" for test in tests}
-    # What other code leaves to the garbage collector, such as an open folder, is not looked for.
+    # Pytest need not look for objects that other code leaves to the garbage collector.
     left_out = ("-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:faulthandler")
-    settings.load_profile("brief")
     found = pytest.main(["-x", "-q", "-n0", *left_out, *sorted(names)])
-    settings.load_profile("default")
     return int(found), capture.readouterr().out
 
 

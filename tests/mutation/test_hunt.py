@@ -21,7 +21,7 @@ RIGHT = orthonormal.recall
 def never_guessed(problem: Problem) -> float:
     """Planted error below 32 tokens: a token that was not seen is never guessed.
 
-    There is none with the trigger in the values.
+    The error is planted only for a trigger that is not in the values.
     """
     if problem.vocab_size >= 32 or problem.trigger_in_values:
         return RIGHT(problem)

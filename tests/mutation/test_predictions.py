@@ -28,6 +28,7 @@ SLOW = {
     "theory.attention.critical.EXPONENTS[A, length] -0.25",
     "theory.attention.noise.TERMS[C].exponents[samples] -0.25",
     "theory.attention.noise.TERMS[H] x 1.3",
+    "theory.attention.noise.TERMS[H].exponents[length] -0.25",
     "theory.attention.noise.TERMS[T].exponents[vocab_size] -0.25",
     "theory.attention.noise_terms.stored_context x 1.3",
     "theory.factual.constructions.attention_dim x 1.3",
@@ -53,8 +54,9 @@ REST = [name for name in MUTANTS if name not in {*FEW, *TEN}]
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     """Runs of claims under the default seed."""
-    path = tmp_path_factory.mktemp("evidence") / "ledger.sqlite"
+    folder = tmp_path_factory.getbasetemp()
     apart = "PYTEST_XDIST_WORKER" in os.environ  # which runs a process per core already
+    path = (folder.parent if apart else folder) / "mutation.sqlite"  # its workers share one
     spec = "serial" if apart else executors.resolve("auto", "cpu")
     with Ledger(path) as ledger, executors.make(spec) as executor:
         yield Evidence(ledger, executor)

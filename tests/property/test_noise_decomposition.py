@@ -61,7 +61,7 @@ def test_context_pieces_are_uncorrelated_with_pieces_of_informative_tokens() -> 
 
 
 def test_trigger_coefficient_noise_is_the_distance_from_the_weight_at_infinite_n() -> None:
-    """Over all data the mean weight is linear in 1/N, so one and two samples give it."""
+    """Over all data the mean weight is linear in 1/N, so N = 1 and N = 2 give its limit."""
     two = every(trigger_in_values=False)
     one = every_batch(two[:1], length=3, samples=1)
     weights, single = (
@@ -74,7 +74,7 @@ def test_trigger_coefficient_noise_is_the_distance_from_the_weight_at_infinite_n
 
 
 def test_the_trigger_coefficient_varies_as_stated_with_the_trigger_in_the_values() -> None:
-    """The variance is 25% larger than without covariances with other readings (2,000 draws: 3%)."""
+    """Covariances with other readings make the variance 25% larger (2,000 draws err by 3%)."""
     problem = Problem(vocab_size=301, length=11, samples=131, dim=35, trigger_in_values=True)
     draws = sampling.draw(generators(2000), **asdict(problem))
     found = noise_decomposition.trigger_coefficient(draws).var()

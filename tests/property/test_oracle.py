@@ -91,8 +91,8 @@ def test_third_step(batch: sampling.Batch, tile: int) -> None:
     for r in range(batch.replicates):
         explicit = Explicit.of(batch, r)
         gap = _smallest_lead(explicit, scores.direction[r])
-        # Where the winner is within reach of the error of step 2, or of rounding, the limit
-        # gamma -> infinity at this eta may be another one.
+        # If the winner leads by less than the error of step 2, or by less than rounding, the limit
+        # gamma -> infinity at this eta may have another winner.
         reach = 4 * explicit.direction_error * float(explicit.keys.norm(dim=2).max())
         assume(gap > max(reach, ROUNDING))
         gamma = 2000 / (ETA * gap)

@@ -63,10 +63,10 @@ def test_the_search_and_the_filters_leave_what_they_name(tab: Page, report: Reco
     expect(tab.locator("form.filter output")).to_have_text(
         f"{len(refuted)} of {len(report.claims)} claims shown"
     )
-    tab.reload()  # of an address that holds what is chosen
+    tab.reload()  # the address holds the choice
     expect(shown).to_have_count(len(refuted))
     tab.goto(tab.url.partition("#")[0])
-    # Said nowhere but in a panel that is still folded; of markup, nothing is found.
+    # The first text is only in a folded panel; markup is not searched.
     found = (
         ("drops the EXCESS V/N (1 + L/d)", 1),
         ("aria-label", 0),
@@ -153,7 +153,7 @@ def test_without_script_rows_are_there_and_say_where_the_rest_is(
 def test_people_who_use_a_screen_reader_or_see_little_contrast_can_read_it(
     browser: Browser, report: Record, scheme: Literal["light", "dark"]
 ) -> None:
-    # One row of a table is like the next, and so are claims of one state and kind of plot.
+    # One claim of each state and kind of plot suffices: others look alike.
     alike = {(phrases.label(c), c.plot and c.plot.kind): c for c in report.claims}
     report.claims = list(alike.values())
     for claim in report.claims:

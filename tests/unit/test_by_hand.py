@@ -85,7 +85,7 @@ def test_a_weight_of_one_bit_stores_two_patterns() -> None:
 
 
 def test_one_temperature_serves_all_facts() -> None:
-    """There are one one-bit weight, two facts and two outputs, all of them 1 or -1.
+    """There are two facts, two outputs and one weight of one bit, all of them 1 or -1.
 
     A fact has logits of 1 and -1 or, where both outputs are the same number, equal logits. So
     either all answers are right and the loss is 0 at the last temperature, or it is ln 2 at the
@@ -93,7 +93,7 @@ def test_one_temperature_serves_all_facts() -> None:
     mean of each fact's least loss would be half of this.
     """
     found = bits.quantised_memory(generators(400), facts=2, outputs=2, dim=1, weight_bits=1)
-    told = ~found.loss.isnan()  # logits that are all alike have no scale
+    told = ~found.loss.isnan()  # equal logits have no scale
     for right in (0.0, 0.5, 1.0):
         losses = found.loss[told & (found.accuracy == right)]
         least = torch.minimum((losses - math.log(2)).abs(), losses if right == 1 else losses + 1)
@@ -150,7 +150,7 @@ def test_two_steps_on_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_attention_step_may_see_other_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
     """With label -1 the memory is -5/3, so label 1 reads -5/3 times a covariance of 2/9 or -4/9.
 
-    A step on the second sequence alone finds its position in the first case and not in the other.
+    A step on the second sequence alone finds its position only in the first case.
     """
     for tokens, share in (([0, 0, 1], 0.0), ([0, 1, 1], 1.0)):
         second = one_sequence(tokens, 0)

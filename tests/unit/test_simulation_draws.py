@@ -1,6 +1,6 @@
 """Draws have different vectors as outputs and inputs, and differ by replicate.
 
-Draws are left out whose figures would show an error: other tests find it.
+Draws whose figures would show an error are left out, because other tests find this error.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""All simulations: a replicate alone has its own figures. A claim of each function is tried."""
+"""Every replicate of a simulation has the same figures alone as in a batch.
+
+One claim of each simulating function is tried.
+"""
 
 import importlib
 from dataclasses import replace

@@ -148,7 +148,7 @@ def test_normals_are_normal(each: int) -> None:
         for beyond in (sample > bound, sample < -bound):
             rate = float(stats.norm.sf(bound))
             assert stats.binomtest(int(beyond.sum()), len(sample), rate).pvalue > RARE, bound
-    # Both of a word, and numbers that follow each other, are as good as any two.
+    # The two numbers from one word, and numbers in succession, are as independent as any two.
     rows = found.double()
     for function in (lambda x: x, torch.square, torch.abs):
         apart = function(rows) - function(rows).mean(1, keepdim=True)

@@ -12,10 +12,11 @@ its exact inverses on the integers: each returns the extreme size whose critical
 is at most N. `binding` names the condition that needs the most samples. Valid for embeddings on the
 sphere, the trigger not in the values, and $d \le V$.
 
-`critical_samples` states its error where one condition decides, localisation or coverage, and each
-of the others holds in 97% of the cases. Where two conditions need nearly as many samples, accuracy,
-a product, reaches one half later: after up to 1.45 times as many samples. Where recall decides,
-accuracy depends on d, and hardly on N: an error of 5% in `recall.half_dim` may be any factor in N.
+`critical_samples` states its error where localisation or coverage decides, and all else succeeds in
+at least 97% of the cases. Where two conditions need nearly the same number of samples, accuracy is
+a product of two probabilities, and reaches one half after up to 1.45 times as many samples. Where
+recall decides, accuracy depends on d, and hardly on N. There an error of 5% in `recall.half_dim`
+may mean any factor in N.
 """
 
 import math
@@ -93,15 +94,19 @@ def critical_samples(vocab_size: int, length: int, dim: int) -> float:
 
 @prediction(latex=r"V_{max} = \max\{V : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_vocab(samples: int, length: int, dim: int) -> float:
-    """Largest vocabulary, at least ``dim``, that can be learned from ``samples`` samples; 0 if
-    none.
+    """Largest vocabulary, of at least ``dim``, that ``samples`` samples suffice for; 0 if none.
+
+    Raises ValueError: a size is impossible.
     """
     return _most(lambda size: critical_samples(size, length, dim) <= samples, max(2, dim))
 
 
 @prediction(latex=r"L_{max} = \max\{L : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_length(samples: int, vocab_size: int, dim: int) -> float:
-    """Longest sequences that can be learned from ``samples`` samples; 0 if none."""
+    """Largest length of sequences for which ``samples`` samples suffice; 0 if none.
+
+    Raises ValueError: a size is impossible, or ``dim`` exceeds ``vocab_size``.
+    """
     return _most(lambda length: critical_samples(vocab_size, length, dim) <= samples, 2)
 
 
@@ -109,7 +114,8 @@ def max_length(samples: int, vocab_size: int, dim: int) -> float:
 def min_dim(samples: int, vocab_size: int, length: int) -> float:
     """Least dimension up to ``vocab_size`` at which ``samples`` samples suffice; infinite if none.
 
-    Localisation and recall both gain from a larger dimension in this range.
+    Localisation and recall both gain from a larger dimension in this range. Raises ValueError: a
+    size is impossible.
     """
 
     def enough(dim: int) -> bool:

@@ -4,19 +4,19 @@ r"""Critical number of samples for localisation, and its power law in each regim
 
 $$ N_c \simeq \kappa\,\sqrt{S},\qquad S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2 , $$
 
-for $N_c \gg d \gg 1$ without the trigger in the values, and else the root of a cubic.
+for $N_c \gg d \gg 1$ without the trigger in the values. Otherwise it is the root of a cubic, below.
 
 Derivation. The localisation probability is P where the signal-to-noise ratio is $s^*(P)$
 (`critical_snr`). Five noise terms matter there (`noise.TERMS`). T is a fixed share of the squared
 signal. A, B, C and E fall as $N^{-2}$, and deep in the regime of term X its share is $N_X^2/N^2$.
 So $N_c$ is where these four add up to $\kappa^{-2} = s^{*-2} - T$. The largest of A, B and C sets
-the regime, and in each regime V, L and d enter as a product of powers. $T = 1/d$ and the $N_X$ are
-read from the declared terms: powers from `exponents`, the constant, 1, from the formula. At small d
-the label counts D, of share $N_D/N$, count as well.
+the regime, and in each regime V, L and d enter as a product of powers. The code reads $T = 1/d$ and
+the $N_X$ from the declared terms: powers from `exponents`, and the constant, 1, from the formula.
+At small d the label counts D, of share $N_D/N$, matter as well.
 
 The factors $f$ are the corrections at finite size. They tend to 1, except that $f_E$ has a part
-with $\tau$. Relative to A, E then falls as $1/L$, and so does this part relative to C. With
-$r = V/d$, $\ell = 1 - 1/L$ and $t_k$ the moments of `spectra.centred_moments`,
+with $\tau$. E is about $1/L$ of A, and the part with $\tau$ is about $1/L$ of C. With $r = V/d$,
+$\ell = 1 - 1/L$ and $t_k$ the moments of `spectra.centred_moments`,
 
 $$ f_A = \Big(1-\frac6V\Big)\frac{t_3}{r^2}\Big[\Big(1-\frac2L\Big)^2+\frac{2t_2}V\Big]
    (1+\sigma^2)^{-1/2}, \qquad f_B = \ell f_D,\qquad
@@ -26,23 +26,24 @@ $$ f_C = \Big(1-\frac1V\Big)^2\frac{t_2}{\ell r^3}\Big(t_2^2+t_2-\frac{t_4}V\Big
 $$ g = \frac1{Lr^2}\Big[\Big(\frac1\ell-\frac1L\Big)\Big(t_2^2-\frac{t_4}V\Big)
    +\ell t_2(t_2+2)\Big] . $$
 
-$g$ is the noise term C2, the informative slots, next to C.
+$g$ adds the noise term C2, the informative slots, to C.
 
 The root in $f_A$ is the median of A over its mean, since the median replicate meets a probability
-of 1/2. (A is proportional to a quadratic form of the mean embedding and to the square of another,
-of the label counts; $\sigma^2$ is the relative variance of the product, about $10/d$.)
+of 1/2. A is proportional to a quadratic form of the mean embedding, and to the square of a
+quadratic form of the label counts. $\sigma^2$ is the relative variance of the product of both,
+about $10/d$.
 
-With few samples, $N\lesssim d$, noise from single samples counts too. B grows by the factor
-$1 + d/N$, C and the part of E with $\tau$ by $1 + (1 - 2/L)d/N$, C by another $gd/N$, and the
-memory of a token, read by its own context, adds $2t_2N_C^2d^2/(rL^2(L-1)N)$. The trigger in the
-values adds $M = \tau V(1+L/d)$ to N in the signal. So $N_c$ is the positive root of
+With few samples, $N\lesssim d$, noise from single samples matters too. B grows by the factor
+$1 + d/N$, and C and the part of E with $\tau$ by $1 + (1 - 2/L)d/N$. The informative slots add
+$gN_C^2d/N$, and the memory of a token, read by its own context, adds $2t_2N_C^2d^2/(rL^2(L-1)N)$.
+The trigger in the values adds $M = \tau V(1+L/d)$ to N in the signal. So $N_c$ is a positive root:
 
 $$ N(N+M)^2 = \kappa^2(f_DN_DN^2 + SN + F), $$
 $$ F = d\Big[f_BN_B^2+\Big(1-\frac2L\Big)
    \Big(\Big(f_C-\frac{2g}r\Big)N_C^2+\tau N_E^2\frac V{L^2}\Big)+gN_C^2
-   +\frac{2t_2d\,N_C^2}{rL^2(L-1)}\Big] , $$
+   +\frac{2t_2d\,N_C^2}{rL^2(L-1)}\Big] . $$
 
-which is unique for $M = 0$ as the coefficients change sign once. Without D, it is
+The root is unique for $M = 0$ as the coefficients change sign once. Without D, it is
 $\kappa\sqrt S + F/2S$ at large N. With the trigger in the values a few samples suffice where
 $M > \kappa\sqrt S$: the memorised trigger localises, against the noise of one sample, $F$.
 """
@@ -196,10 +197,13 @@ def threshold(
 
     Stated error against `critical_samples_full` at P = 1/2, for d >= 12, L >= 8, V >= 8 d and
     $\tau = 0$: {error}; at 480 random settings -3.6% to 4.8%, rms 1.7%. With $\tau = 1$ the
-    probability may rise slowly with N, at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at
-    337: there `localisation.probability` at the closed form is 0.46 to 0.55 (rms 0.02 off) at 200
-    random settings with N_c >= 2. For P close to 1 the spread between replicates, which the closed
-    form leaves out, makes it 1.5 to 2 times too small.
+    probability may rise slowly with N: at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at
+    337. So for $\tau = 1$ no error in N is stated. At 200 random settings with N_c >= 2,
+    `localisation.probability` at the closed form is 0.46 to 0.55 (rms 0.02 off). For P close to 1
+    the closed form is 1.5 to 2 times too small, because it leaves out the spread between
+    replicates.
+
+    Raises ValueError: ``probability`` is not inside (0, 1).
     """
     trigger = 1.0 if trigger_in_values else 0.0
     sizes = {"vocab_size": vocab_size, "length": length, "dim": dim}
@@ -267,12 +271,12 @@ def critical_samples(problem: Problem, *, probability: float = 0.5) -> float:
 
 @prediction(latex=r"P(V, L, N_c, d) = P", source=_SOURCE, error="12%", regime=REGIME)
 def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> float:
-    r"""Number N of samples, interpolated, at which `localisation.probability` is ``probability``.
+    r"""Number N of samples, a real number, at which `localisation.probability` is ``probability``.
 
-    1 if a single sample suffices, infinite if none below $2^{40}$ does.
+    1 if a single sample suffices; infinite if no number up to $2^{40}$ does.
 
-    With the trigger in the values the probability rises slowly with N: there only the error of the
-    probability is stated.
+    With the trigger in the values the probability rises slowly with N, so that only the error of
+    `localisation.probability` is stated.
 
     Raises ValueError: ``probability`` is not inside (0, 1), or the embeddings are orthonormal.
     """

@@ -1,14 +1,14 @@
 r"""Approach of three steps of finite size to the early-phase limit $\eta \to 0$, $\gamma \to
 \infty$.
 
-Each step size is compared with a natural unit. After the first step the logits are of size
-$\eta/(VL)$, so the gradient of the second step equals the limit's up to a relative error of first
-order in $\eta/(VL)$. Attention scores after it are of size $\gamma\eta s_0$ (`signal.py`). Softmax
-then differs from hard attention only on sequences whose two best scores lie within $1/(\gamma\eta)$
-of one another. The share of these sequences is $1/(\gamma\eta)$ times the density of the score gap
-at zero, and on each the two attended values are a distance of order one apart. So the mean distance
-falls as $1/\gamma$. It would fall exponentially if every sequence were localised by a margin, that
-is without gaps near zero.
+The step sizes are $\eta$ of the first step and $\gamma$ of the second. Each is compared with a
+natural unit. After the first step the logits are of size $\eta/(VL)$. So the gradient of the second
+step equals its limit up to a relative error of first order in $\eta/(VL)$. After the second step
+the attention scores are of size $\gamma\eta s_0$ (`signal.py`). Softmax then differs from hard
+attention only on sequences whose two best scores lie within $1/(\gamma\eta)$ of one another. The
+share of these sequences is $1/(\gamma\eta)$ times the density of the score gap at zero. On each of
+them the values that softmax and hard attention read are a distance of order one apart. So the mean
+distance falls as $1/\gamma$. It would fall exponentially if no sequence had a gap near zero.
 """
 
 from recall_claims import log_range
@@ -30,7 +30,7 @@ LIMIT = _EVERY.searched(
         and cell["gamma"] * cell["eta"] * signal_unit(Problem.of(cell)) >= 1e4
     ),
 )
-"""Regime in which labels equal the limit's."""
+"""Regime in which the trained model gives the labels of the limit."""
 
 EXPONENTS = {"eta": 1.0, "gamma": -1.0}
 """Exponent of the relative error of the attention step in eta, and of the mean distance between

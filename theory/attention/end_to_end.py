@@ -1,11 +1,11 @@
 r"""End to end: the probability that a fresh sequence gets its label after three gradient steps.
 
-A fresh sequence gets its label if its informative token is found and then recalled, and the two
-happen almost independently: accuracy = localisation x recall. They are coupled because attention
-also misses some informative tokens in training, and other tokens are stored instead. The attention
-finds a training sequence's token as often as a fresh sequence's. The probability differs from
-replicate to replicate (by the realised signal-to-noise ratio SNR) and from token to token (by the
-token's own score $t$):
+A fresh sequence gets its label if its informative token is found and then recalled. Finding and
+recall are almost independent: accuracy = localisation x recall. They are coupled because attention
+also misses some informative tokens in training, and other tokens are stored instead. Attention
+finds the token of a training sequence as often as the token of a fresh one. This probability
+differs from replicate to replicate (by the realised signal-to-noise ratio SNR) and from token to
+token (by the token's own score $t$). With $F_D$ and $L_{eff}$ as in `localisation` it is
 
 $$ P(\mathrm{SNR}, t) = F_D(t + \mathrm{SNR})^{L_{eff}} . $$
 
@@ -39,7 +39,7 @@ _COUNT_POINTS = 24
 
 
 def _given_localisation(problem: Problem, found: Array, weights: Array) -> float:
-    """Accuracy if the attention finds tokens (of these weights) with these probabilities."""
+    """Accuracy if attention finds tokens with probabilities ``found``, averaged by ``weights``."""
     mean, square = float(weights @ found), float(weights @ found**2)
     if mean <= 0:
         return 0.0
@@ -68,7 +68,9 @@ def end_to_end_accuracy(problem: Problem) -> float:
     r"""Probability that the trained model gives a fresh sequence its label.
 
     Wrong tokens that happen to give the right label are neglected; they add about 1/V. Finite size:
-    within {error}, as `localisation.probability`.
+    within {error}, in the regime of `localisation.probability`.
+
+    Raises ValueError: the embeddings are orthonormal.
     """
     ratios, masses = quadrature.merged(*localisation.replicate_snr(problem), _REPLICATE_NODES)
     dim = localisation.marginal_dim(problem)
@@ -86,6 +88,9 @@ def product(problem: Problem) -> float:
     r"""Localisation times recall, for a memory that was trained with perfect localisation.
 
     The product neglects that training misses some tokens. Two effects of this nearly cancel: the
-    memory lacks these tokens, which lowers recall, but fresh sequences miss the same tokens.
+    memory lacks these tokens, which lowers recall, but in fresh sequences attention misses the same
+    tokens.
+
+    Raises ValueError: the embeddings are orthonormal.
     """
     return localisation.probability(problem) * recall.recall_accuracy(problem)

@@ -1,8 +1,9 @@
 r"""Localisation: the probability that the attention finds the informative token.
 
 With hard attention a fresh sequence is localised if its informative key scores highest:
-$\theta_u + \theta_{trig} > \theta_v$ for its distractors $v$. The scores are projections
-$\theta_v = z_v^\top w$, $\theta_{trig} = z_{trig}^\top w$ of one random vector
+$\theta_u + \theta_{trig} > \theta_v$ for its informative token $u$ and all distractors $v$. The
+scores are projections $\theta_v = z_v^\top w$, $\theta_{trig} = z_{trig}^\top w$ of one random
+vector
 
 $$ w = q\,z_{trig} + w_{noise}, $$
 
@@ -11,30 +12,31 @@ $\sigma^2 = \mathrm{Var}_v\,\theta_v$ and (`given_snr`)
 
 $$ G(s) = \int f_d(t)\,F_d(t + s)^{L_{eff}}\,dt . $$
 
-$f_d$ is the law of $\sqrt d$ times a coordinate of a uniform unit vector in $R^d$, taken at the
-dimension `marginal_dim`, and $L_{eff}$ is the mean number of distinct distractors. `probability`
-averages $G$ over the three things that differ from replicate to replicate, all in units of the
-mean noise $E\sigma^2$:
+$f_d$ and $F_d$ are density and distribution function of $\sqrt d$ times a coordinate of a uniform
+unit vector in $R^d$, taken at the dimension `marginal_dim`. $L_{eff}$ is the mean number of
+distinct distractors. `probability` averages $G$ over three numbers that differ from replicate to
+replicate, in units of the mean noise $E\sigma^2$:
 
 - $q$: Gaussian with variance $v_q$ (`noise_terms.trigger_coefficient_variance`);
 - $\nu = z_{trig}^\top w_{noise}$, the trigger's own noise: $f_d$-distributed with variance
   $b\,(1 - T)\,\zeta$ (`_trigger_share` is $b$);
-- $\zeta = |w_{noise}|_S^2$ over its mean: lognormal with mean 1 and variance `_spread`.
+- $\zeta$, the quadratic form $w_{noise}^\top S\,w_{noise}$ over its mean: lognormal with mean 1 and
+  variance `_spread`. $S$ is the embeddings' covariance.
 
-With $T$ the share of noise term T, the mean of $\sigma^2$ given these is
+With $T$ the share of noise term T, the mean of $\sigma^2$ given $q$, $\nu$ and $\zeta$ is
 $T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,\zeta$.
 
 With the trigger in the values, most of the signal is proportional to one random number, the mean
-agreement of two labels of the batch (`Agreement`). It is skewed and moves the noise as well. Then
-$q$ and $\nu$ are correlated (`noise_terms.trigger_covariance`), and T is proportional to $q^2 +
-2q\nu$: slightly more than $1/d$ of it.
+agreement of two labels of the batch (`Agreement`). This number is skewed and moves the noise as
+well. Then $q$ and $\nu$ are correlated (`noise_terms.trigger_covariance`), and T is proportional to
+$q^2 + 2q\nu$, by a factor slightly above $1/d$.
 
-Derived: every term of $w_{noise}$ is, given the data's label counts, a Gaussian vector. Its
-covariance is a power $S^p$ of the embeddings' covariance $S$, the term's `covariance_power`. $p =
-2$ if it is $S\mu$, with $\mu$ the mean embedding (A); $p = 3$ if it is $S\,S^{1/2}g$, with $g$ a
-normal vector (B, D); $p = 1$ if it is $S^{1/2} g$ (the others). So $\sigma^2$ is a quadratic form
-in $S^{p+1}$, and the trigger's own share is a form in $S^p$. The only approximation: a lognormal of
-the same variance replaces a weighted sum of $\chi^2$ times powers of a $\chi^2$.
+Derivation: given the data's label counts, every term of $w_{noise}$ is a Gaussian vector. Its
+covariance is a power $S^p$, and $p$ is the term's `covariance_power`. A vector $S\mu$, with $\mu$
+the mean embedding, has $p = 2$ (A). $S\,S^{1/2}g$, with $g$ a normal vector, has $p = 3$ (B, D),
+and $S^{1/2} g$ has $p = 1$ (the others). So $\sigma^2$ is a quadratic form in $S^{p+1}$, and the
+trigger's own share is a form in $S^p$. There is one approximation: a lognormal of the same variance
+replaces a weighted sum of $\chi^2$ times powers of a $\chi^2$.
 
 With orthonormal embeddings $\theta_v$ is not Gaussian (`theory.attention.orthonormal`), and both
 `probability` and `replicate_snr` raise ValueError.
@@ -104,9 +106,9 @@ def snr(problem: Problem) -> float:
 class Agreement:
     r"""Effect of the mean agreement of two labels on signal and noise of a trigger in the values.
 
-    The agreement $A = V\sum_{ab}p_aG_{ab}p_b$ over its mean is $\alpha$, about a gamma variable.
-    Sums of squares of samples' agreements grow as $t_2\alpha + h\alpha^2$; terms that see the mean
-    embedding grow as $\alpha^2$.
+    Symbols are as in `noise_terms`. $\alpha$, nearly a gamma variable, is the agreement
+    $A = V\sum_{ab}p_aG_{ab}p_b$ over its mean. Sums of squares of samples' agreements grow as
+    $t_2\alpha + h\alpha^2$; terms that see the mean embedding grow as $\alpha^2$.
 
     Attributes:
         variance: variance of $\alpha$.
@@ -123,7 +125,10 @@ class Agreement:
     noise: tuple[float, float] = (0.0, 0.0)
 
     def nodes(self) -> tuple[Array, Array, tuple[Array, Array]]:
-        r"""Values of $\alpha$, their weights, and how both parts grow with it, over their means."""
+        r"""Values of $\alpha$, their weights, and the growth of both parts with $\alpha$: (nodes,).
+
+        The growth is relative to its mean.
+        """
         alpha, weights = quadrature.gamma(self.variance, 5)
         squared = alpha**2 / (1 + self.variance)
         mixed = alpha * (1 - self.square + self.square * alpha)
@@ -138,10 +143,10 @@ class SignalToNoise:
         snr: mean trigger score over the root of the mean variance of the token scores.
         shares: parts of that variance, by the covariance power of the noise terms; 0 is T alone.
         coefficient: $v_q$ in units of that variance.
-        covariance: covariance of $q$ and $\nu$, in these units; 0 where the trigger is not in the
-            values.
-        agreement: how signal and noise change with the agreement, in these units; None to leave it
-            out.
+        covariance: covariance of $q$ and $\nu$, in units of that variance; 0 where the trigger is
+            not in the values.
+        agreement: how signal and noise change with the agreement, in units of that variance or its
+            root; None to leave the agreement out.
     """
 
     snr: float
@@ -192,9 +197,11 @@ def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
     r"""Dimension $D$ at which $f_D$ has the kurtosis of one replicate's token scores.
 
     For Gaussian embeddings the scores of a replicate have a uniform direction in $R^V$: $D=\infty$.
-    Unit norm takes away the fluctuations of $(K^{p+1})_{vv}$ ($K$: Gram matrix) with $|z_v|^2$.
-    Their log-derivative is $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ for
-    $M = \sum_k t_k x^k = 1/(1 - a)$, $a \propto |z_v|^2$. So $D = d/\eta^2$ with the mean $\eta$.
+    With unit lengths, $(K^{p+1})_{vv}$, where $K$ is the Gram matrix, does not fluctuate with
+    $|z_v|^2$. Otherwise its logarithm would have the slope
+    $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ in $\log|z_v|^2$, where $[x^k]$ takes the coefficient
+    of $x^k$, and $M = \sum_k t_k x^k = 1/(1 - a)$ with $a \propto |z_v|^2$. So $D = d/\eta^2$, with
+    $\eta$ averaged over the noise.
     """
     if problem.embeddings == "gaussian":
         return math.inf
@@ -211,12 +218,12 @@ def _spread(
     r"""Variance of $\zeta$ over replicates, as a product of two independent factors.
 
     The form $\sum_p a_p g^\top S^{p+1} g / m_{p+1}$ of $w_{noise}$ ($a_p$: share of the terms of
-    power p, $m_k$: spectral moments of $S$) has variance $\frac2d\sum_{pq}
-    a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$. The label counts $n$ scale the terms that the mean
-    covariance reads: contexts ($p = 3$) by $n^\top G_U^2 n$, of relative variance $2t_4/(Vt_2^2)$,
-    and the mean embedding ($p = 2$) by $y^2$, $y = n^\top G_U n$, of the relative variance of the
-    square of a $\chi^2_k$, $k = V/t_2$. Their covariance is $2\cdot 2t_3/(Vt_2)$. The information
-    of ``agreement`` about these counts is left out.
+    power p, $m_k$: spectral moments of $S$) has variance
+    $\frac2d\sum_{pq} a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$. The label counts $n$ scale the terms that
+    the mean covariance reads: contexts ($p = 3$) by $n^\top G_U^2 n$, of relative variance
+    $2t_4/(Vt_2^2)$, and the mean embedding ($p = 2$) by $y^2$, $y = n^\top G_U n$, of the relative
+    variance of the square of a $\chi^2_k$, $k = V/t_2$. Their covariance is $2\cdot 2t_3/(Vt_2)$.
+    The part of the counts' variance that ``agreement`` explains is subtracted.
     """
     size, ratio = problem.vocab_size, problem.dim / problem.vocab_size
     moment = {k: spectra.moment(k, ratio) for k in range(1, 9)}
@@ -252,7 +259,10 @@ def _trigger_share(problem: Problem, shares: Mapping[int, float]) -> float:
 
 
 def replicate_snr(problem: Problem, given: SignalToNoise | None = None) -> tuple[Array, Array]:
-    r"""Quadrature of $\theta_{trig}/\sigma$ over replicates: values and weights, both (nodes,)."""
+    r"""Quadrature of $\theta_{trig}/\sigma$ over replicates: values and weights, both (nodes,).
+
+    Raises ValueError: the embeddings are orthonormal.
+    """
     if problem.embeddings == "orthonormal":
         raise ValueError(
             "the embeddings are orthonormal: use theory.attention.orthonormal.localisation"
@@ -313,11 +323,13 @@ def probability(problem: Problem, given: SignalToNoise | None = None) -> float:
 
     Averaged over data, random embeddings and the sequence; one call takes a few ms. Stated error
     for d >= 12 and V >= 8 d: {error}. With the trigger in the values, 70 random settings (V from
-    128 to 1,024, d up to 44) have errors of -0.030 to 0.012, at a standard error of 0.004. Theory
-    is too low, by more than 0.02 where V < 256, or N < 22 and d < 19. Of L from 3 to 7, 20 settings
-    with N >= V/4 are off by -0.014 to 0.004. With N = 18 to 43 the noise is too large, and theory
-    up to 0.05 too low. A normal $\theta_v$ and no fluctuations between replicates,
-    $G(\mathrm{SNR})$ alone, are up to 0.11 too low.
+    128 to 1,024, d up to 44) have errors of -0.030 to 0.012, at a standard error of 0.004. The
+    formula is too low where the error is largest: by more than 0.02 where V < 256, or N < 22 and
+    d < 19. For L from 3 to 7, 20 settings with N >= V/4 have errors of -0.014 to 0.004. Settings
+    with N = 18 to 43 have up to -0.05, as their predicted noise is too large. $G(\mathrm{SNR})$
+    alone, with a normal $\theta_v$ and no fluctuations between replicates, is up to 0.11 too low.
+
+    Raises ValueError: the embeddings are orthonormal.
     """
     given = given or signal_to_noise(problem)
     ratios, weights = replicate_snr(problem, given)

@@ -45,8 +45,9 @@ def variance(problem: Problem) -> float:
     Stated error: {error} for d >= 16, L >= 4, N >= V/3 and V >= 8 d; at 14 random settings with L
     from 4 to 7 simulated over theory is 0.98 to 1.02. For fewer tokens, neglected covariances
     matter: the ratio is 0.914(6) at (V, L, N, d) = (128, 8, 43, 32), and 0.907(10) with d = 64,
-    where every term is within 7%. It does not hold for fewer samples of short sequences: the ratio
-    is 0.54, 0.86 and 0.80 at (V, L, N, d) = (646, 3, 18, 18), (393, 4, 43, 18), (765, 7, 18, 46).
+    where every term is within 7%. The formula does not hold for fewer samples of short sequences:
+    at (V, L, N, d) = (646, 3, 18, 18), (393, 4, 43, 18) and (765, 7, 18, 46) the ratio is 0.54,
+    0.86 and 0.80.
     """
     terms = sum(term.variance(problem) for term in TERMS.values())
     covariances = noise_terms.count_covariance(problem) + noise_terms.context_covariance(problem)

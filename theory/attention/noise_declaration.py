@@ -1,8 +1,8 @@
 r"""Declaration of noise terms: `noise_term` declares each once, on its formula.
 
-Everything that needs a term reads it in `noise.TERMS`: the sum of the noise, the law of a replicate
-(`covariance_power`), the critical number of samples (`exponents`, `coefficient`), the Attention-MLP
-and the claims.
+Everything that needs a term reads it from `noise.TERMS`: the sum of the noise, the law of a
+replicate (`covariance_power`), the critical number of samples (`exponents`, `coefficient`), the
+Attention-MLP and the claims.
 """
 
 import math
@@ -51,13 +51,14 @@ class NoiseTerm:
     Attributes:
         symbol: short name, the key in `noise.TERMS`.
         title: name in words.
-        latex: its variance in units of $s_0^2$.
-        exponents: powers of the sizes in its regime, trigger not in the values.
+        latex: the formula of its variance, in units of $s_0^2$.
+        exponents: powers of the sizes in this variance, in the term's regime and without the
+            trigger in the values.
         constant: the stated constant of the power law.
         regime: where the power law holds.
         covariance_power: the term's part of $w$ is a Gaussian vector whose covariance is this power
             of the covariance of the embeddings (`theory.attention.localisation`).
-        variance: its variance in units of $s_0^2$ at a problem.
+        variance: function that returns the term's variance at a problem, in units of $s_0^2$.
         limit: the pure power law, with its constant, that `variance` tends to in the regime.
     """
 

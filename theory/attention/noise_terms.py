@@ -7,13 +7,13 @@ moments of $V$ centred embeddings (`theory.laws.spectra`), and
 $$ W = t_2(1 + h) + 3h + h^2, \qquad W' = t_2 + 2h + h^2 . $$
 
 $W/(NV^3)$ is the variance over tokens of $p_a (Gp)_a$. Here $p_a$ is the share of the samples whose
-informative token is $a$, and $G$ the output Gram matrix. Shares have a variance of $1/(NV)$, which
-enters once as $(Gp)_a/V$ and once more through $p_a$ itself.
+informative token is $a$, and $G$ the output Gram matrix. The variance of the shares, $1/(NV)$,
+enters through $(Gp)_a$ and once more through $p_a$ itself.
 
 noise.md derives every term, with the size of the neglected parts. Means are over data and
 embeddings (moments at finite size). Formulas are shown for unit-sphere embeddings. Squared lengths
-of Gaussian embeddings have a variance of $2/d$, and every term takes the moments of `lengths`
-(noise.md, Gaussian embeddings); with the trigger in the values, H does not.
+of Gaussian embeddings have a variance of $2/d$. Every term includes their moments, `lengths`
+(noise.md, Gaussian embeddings), except H with the trigger in the values.
 
 Each term states the same error as `noise.variance`, but for L >= 8 and V >= 2 d.
 """
@@ -41,9 +41,11 @@ def _length_variance(problem: Problem) -> float:
 class Lengths(NamedTuple):
     r"""Moments of an embedding's squared length $K_{aa}$, and means of products with it.
 
-    Attributes: power: $\kappa_2, \kappa_3, \kappa_4$, the means of $K_{aa}^k$; $G_{aa}$ has the
-    same law. scored: the means of $(K^2)_{aa}K_{aa}^k$, k = 0, 1, 2; the first is $t_2$. twice: the
-    mean of $(K^2)_{aa}^2$. walk: the mean of $(K^3)_{aa}K_{aa}$.
+    Attributes:
+        power: $\kappa_2, \kappa_3, \kappa_4$, the means of $K_{aa}^k$; $G_{aa}$ has the same law.
+        scored: the means of $(K^2)_{aa}K_{aa}^k$, k = 0, 1, 2; the first is $t_2$.
+        twice: the mean of $(K^2)_{aa}^2$.
+        walk: the mean of $(K^3)_{aa}K_{aa}$.
     """
 
     power: tuple[float, float, float]
@@ -95,10 +97,10 @@ def label_agreement(problem: Problem) -> float:
 def trigger_coefficient_variance(problem: Problem) -> float:
     r"""Variance $v_q$ of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
 
-    Units are $s_0^2$, and $W = t_2(1 + h) + 3h + h^2$. The population value of $q$ is $s_0$ up to a
-    relative fluctuation $2/d^2$ over embeddings, which is not part of $v_q$. With the trigger in
-    the values, keys without the trigger read the stored trigger as well: $q$ includes the part
-    along the trigger, and $v_q$ is the variance over data and embeddings.
+    Units are $s_0^2$, and $W = t_2(1 + h) + 3h + h^2$. The population value of $q$ is $s_0$, with a
+    relative variance of $2/d^2$ over embeddings that is not part of $v_q$. With the trigger in the
+    values, keys without the trigger read the stored trigger as well: $q$ includes the part along
+    the trigger, and $v_q$ is the variance over data and embeddings.
     """
     return sum(trigger_coefficient_parts(problem).values())
 
@@ -107,10 +109,12 @@ def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
     r"""Parts of $v_q$, in units of $s_0^2$, by the stored vector that informative tokens read.
 
     ``contexts``: contexts of other samples. ``own context``: context of the same sample.
-    ``tokens``: informative tokens. ``mean``: the mean embedding, stored with every label. Where the
-    trigger is in the values, also: ``trigger reads contexts``; ``agreement``, the trigger, with the
-    frequency at which labels agree; ``overlaps`` of trigger and informative tokens; ``mean
-    overlap`` of trigger and mean embedding; ``agreement of tokens``, a covariance with ``tokens``.
+    ``tokens``: informative tokens. ``mean``: the mean embedding, stored with every label.
+
+    A trigger in the values adds five parts. ``trigger reads contexts``. ``agreement``: the stored
+    trigger, in proportion to how often labels agree. ``overlaps``: of trigger and informative
+    tokens. ``mean overlap``: of trigger and mean embedding. ``agreement of tokens``: twice the
+    covariance of ``agreement`` and ``tokens``.
     """
     V, L, N, r, t2, _, _ = _notation(problem)
     overlap, h, (k2, _, _) = problem.overlap, V / N, lengths(problem).power
@@ -132,7 +136,10 @@ def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
 
 
 def token_overlaps(problem: Problem) -> float:
-    r"""Variance of $V\sum_ap_ag_a\zeta_a$, the overlap of informative tokens with the trigger."""
+    r"""Variance of $V\sum_ap_ag_a\zeta_a$, the overlap of informative tokens with the trigger.
+
+    Symbols are as in noise.md.
+    """
     V, _, N, _, t2, _, _ = _notation(problem)
     return problem.overlap * (t2 / N + V * (1 + t2) / N**2)
 
@@ -140,8 +147,8 @@ def token_overlaps(problem: Problem) -> float:
 def trigger_covariance(problem: Problem) -> float:
     r"""Covariance of $q$ and the trigger's own noise $\nu$, in units of $s_0^2$.
 
-    With the trigger in the values both contain its overlaps with contexts (B), informative tokens
-    (D, H) and the mean embedding (A); otherwise the covariance is 0. noise.md derives it.
+    With the trigger in the values both contain the trigger's overlaps with contexts (B),
+    informative tokens (D, H) and the mean embedding (A); otherwise the covariance is 0.
     """
     if not problem.trigger_in_values:
         return 0.0
@@ -164,7 +171,7 @@ def trigger_covariance(problem: Problem) -> float:
     regime="N >> V",
 )
 def trigger_direction(problem: Problem) -> float:
-    """T: a token overlaps with the trigger, so it gets a share of the signal."""
+    """T: a token that overlaps with the trigger gets a share of the signal."""
     V, L, N, _, t2, t3, _ = _notation(problem)
     mean = (1 - 1 / V) * (1 - 1 / N + problem.trigger_in_values * V / N)
     value = mean**2 + trigger_coefficient_variance(problem)
@@ -278,16 +285,14 @@ def read_mean(problem: Problem) -> float:
     regime="d << V << d^2, N >> V",
 )
 def own_memory(problem: Problem) -> float:
-    r"""H: a token's own memory scores it, in proportion to how often it was informative.
+    r"""H: a token's own memory adds to its score, in proportion to how often it was informative.
 
-    With the trigger in the values the trigger's memory also adds to the token's score. The 4 and
-    the 2, without the factors $1-3/V$ and $1-1/N$ before them, become $9(1-3/V)+t_2-1$ and
-    $13+t_2+h$. The bracket of the second term becomes $(3+6h+h^2)t_3-\frac32t_2$, and
+    With the trigger in the values the trigger's memory also adds to the token's score. In the first
+    bracket, $4(1-3/V)$ becomes $9(1-3/V)+t_2-1$, and $2(1-3/V)(1-1/N)$ becomes $13+t_2+h$. The
+    bracket of the second term becomes $(3+6h+h^2)t_3-\frac32t_2$. The variance also grows by
 
     $$ t_2\Big[\frac{L^2W}{dNV^2}+\frac{t_2+h}{N^2(L-1)}+\frac{(L-1)(W-h)}{dNV}
-       +\frac{4+6h+h^2+(t_2-1)(2+h)}{dNV}\Big] $$
-
-    is added.
+       +\frac{4+6h+h^2+(t_2-1)(2+h)}{dNV}\Big] . $$
     """
     V, L, N, r, t2, t3, t4 = _notation(problem)
     h, load, overlap = V / N, N / V, problem.overlap
@@ -383,7 +388,7 @@ def count_covariance(problem: Problem) -> float:
 def context_covariance(problem: Problem) -> float:
     r"""Twice the covariance of B and H, in units of $s_0^2$: $-2\tau Lt_3(t_2+h)/(N^2V)$.
 
-    A trigger in the values reads vectors that are stored with the contexts, less their mean.
+    A trigger in the values reads the stored contexts, each less the mean of its sample.
     """
     V, L, N, _, t2, t3, _ = _notation(problem)
     return -2 * problem.trigger_in_values * L * t3 * (t2 + V / N) / (N**2 * V)

@@ -10,18 +10,18 @@ $$ \theta_v = \sum_{i,i'} g_{ii'}\left[c_i(v)\,c_{i'}(v) + \tau 1\{x_i = v\}
 with $g_{ii'} = 1\{k_i = k_{i'}\} - 1/V$, $c_i(v)$ the count of token $v$ in sequence $i$, $x_i$ its
 informative token and $O_{ii'} = \sum_v c_i(v)c_{i'}(v)$. Few pairs of sequences share a label, so
 these are small whole numbers plus corrections of order 1/L and 1/V. A Gaussian law is wrong by up
-to a factor 2.5 in the critical number of samples. Instead:
+to a factor 2.5 in the critical number of samples. Instead, these events decide:
 
 - each pair of samples with the same label (a collision) raises $\theta_{trig}$ by 2. Without the
   trigger in the values there is no other signal, and it takes about $\sqrt V$ samples;
 - a token that occurs twice in a sequence, or in two sequences of one label, gains about 2. These
-  few tokens are the noise, and a fresh sequence must not hold one that scores above
+  few tokens are the noise, and a fresh sequence must not hold such a token with a score above
   $\theta_{trig}$;
 - each repeat within a sequence lowers $\theta_{trig}$ by $2/L$: without a collision, repeats
   decide.
 
-Both laws are sums of independent small counts, built here by convolution on the lattice
-$1/(LV)$ (token) and $1/L$ (trigger). Derived.
+The laws of $\theta_v$ and $\theta_{trig}$ are sums of independent small counts, built here by
+convolution on the lattice $1/(LV)$ for tokens and $1/L$ for the trigger. Derived.
 """
 
 import itertools
@@ -193,8 +193,8 @@ def _trigger_law(s: _Sizes) -> tuple[Array, Array]:
     """Values and probabilities of the trigger score.
 
     The score is a sum over tokens of functions of their sample counts n, and the counts add up to
-    N. Subtracting a multiple of n decorrelates the sum from the total; it is added again at the
-    end.
+    N. A multiple of n is subtracted, which decorrelates the sum from the total, and added again at
+    the end.
     """
     n = np.arange(min(s.N, 40) + 1)
     chance = stats.binom.pmf(n, s.N, 1 / s.V)
@@ -238,8 +238,9 @@ def _trigger_law(s: _Sizes) -> tuple[Array, Array]:
 def _tie_law(s: _Sizes) -> tuple[Array, Array]:
     """Law of the term -1/V of g in the trigger score, which breaks ties.
 
-    Each of the N(N-1) pairs lowers the score by 1/V - 2/(LV) for each context occurrence of an
-    informative token, and raises it by 2/(LV), both orders together, for each shared context token.
+    For each context occurrence of an informative token, each of the N(N-1) pairs lowers the score
+    by 1/V - 2/(LV). For each shared context token, both orders of a pair together raise it by
+    2/(LV).
     """
     hits = quadrature.poisson(s.N * (s.N - 1) * (s.L - 1) / s.V)
     shared = quadrature.poisson(s.N * (s.N - 1) / 2 * s.shared)
@@ -256,7 +257,7 @@ def _tie_law(s: _Sizes) -> tuple[Array, Array]:
     regime=VARIANCE,
 )
 def variance(problem: Problem) -> float:
-    """Variance of the token scores in units of s_0^2; interference terms vanish."""
+    """Variance of the token scores over tokens, in units of s_0^2."""
     values, weights = _token_law(_sizes(problem))
     unit = signal.signal_unit(problem) * (problem.samples * problem.length) ** 2
     return float(weights @ values**2 - (weights @ values) ** 2) / unit**2

@@ -20,8 +20,7 @@ SIZES = Regime(
         "trigger_in_values": (False, True),
     },
 )
-"""Sizes and options of a problem, of which each formula says where it holds; tokens and embeddings
-are what a replicate has."""
+"""Ranges of a problem's sizes and options; each formula says where in them it holds."""
 
 Embeddings = Literal["sphere", "gaussian", "orthonormal"]
 

@@ -1,18 +1,20 @@
 r"""Recall: the probability of the right label once attention is on the informative token.
 
-If attention is on the informative token, the third gradient step stores the value matrix
-$\frac1N\sum_i U\delta_{k_i} f_i^\top$, $\delta_k = e_k - \mathbf 1/V$, where $f_v = z_v + \tau
-z_{trig}$ is the value of token $v$. Token $v$ scores label $k$ with $u_k^\top y_v$,
+If attention is on the informative token $x_i$ of each sample, of label $k_i$, the third gradient
+step stores the value matrix $\frac1N\sum_i U\delta_{k_i} f_{x_i}^\top$. Here
+$\delta_k = e_k - \mathbf 1/V$, and $f_v = z_v + \tau z_{trig}$ is the value of token $v$. For token
+$v$ the score of label $k$ is $u_k^\top y_v$,
 
 $$ y_v = \sum_w b_w u_{\pi(w)}, \qquad
    b_w = \frac{n_w}{N} f_w^\top f_v - \mathrm{mean}_w , $$
 
-where $n_w$ counts the samples with informative token $w$. The values enter only through the mean
-$q$ of $f_v^\top f_v$, and mean $\kappa_0$ and variance $T^2$ of $f_w^\top f_v$, $w \ne v$:
-`Kernel`. Below, $\lambda = N/V$, and scores are in units of $1/V$.
+where $\pi(w)$ is the label of token $w$, and $n_w$ counts the samples with informative token $w$.
+The values enter only through the mean $q$ of $f_v^\top f_v$, and the mean $\kappa_0$ and variance
+$T^2$ of $f_w^\top f_v$, $w \ne v$: `Kernel`. Below, $\lambda = N/V$, and scores are in units of
+$1/V$.
 
-Recall with orthonormal embeddings is in `theory.attention.orthonormal`. For them the accuracies of
-this module and the threshold `half_dim_refined` raise ValueError.
+Recall with orthonormal embeddings is in `theory.attention.orthonormal`. With these the accuracies
+of this module and the threshold `half_dim_refined` raise ValueError.
 """
 
 import math
@@ -84,8 +86,10 @@ class Kernel:
 def kernel(problem: Problem, dim: float) -> Kernel:
     r"""Overlaps of the values $z_v + \tau z_{trig}$ at dimension ``dim``.
 
-    The trigger doubles $q$ and $T^2$. Its random overlap with $z_v$ scales $q$ and $\kappa_0$
-    alike, so it does not move the score relative to its noise.
+    The trigger in the values doubles $q$ and $T^2$. Its random overlap with $z_v$ scales $q$ and
+    $\kappa_0$ alike, and so leaves the ratio of score to noise unchanged.
+
+    Raises ValueError: the embeddings are orthonormal.
     """
     _require_random(problem)
     tau = float(problem.trigger_in_values)
@@ -98,7 +102,7 @@ class Attended:
 
     Attributes:
         mean: share of the samples that attended to their informative token.
-        square: mean over tokens of the square of this share.
+        square: mean over tokens of the square of a token's share.
     """
 
     mean: float = 1.0
@@ -112,7 +116,7 @@ PERFECT = Attended()
 def count_nodes(
     problem: Problem, *, attended: float = 1.0, balanced: bool = False
 ) -> tuple[Array, Array]:
-    """Quadrature of the number of samples that stored a token correctly: nodes and weights."""
+    """Nodes and weights, each (nodes,), of the number of samples that stored a token correctly."""
     if balanced:
         return np.array([problem.load * attended]), np.array([1.0])
     return quadrature.binomial(problem.samples, attended / problem.vocab_size, _COUNT_NODES)
@@ -233,8 +237,8 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     A token is recalled if its own score, $s_n + \sigma_A t$, exceeds $V - 1$ independent
     competitors of standard deviation $\sigma_B$. $n$ is binomial, or $n = \lambda$ if ``balanced``.
 
-    Competitors taken as independent make it too low at large load, by up to 0.05 against
-    `recall_accuracy` (150 random settings). At loads up to 3 it may be 0.04 too high.
+    As competitors are taken as independent, the formula is too low at large load, by up to 0.05
+    against `recall_accuracy` (150 random settings). At loads up to 3 it may be 0.04 too high.
     """
     size, dim = problem.vocab_size, problem.dim
     values, stored = kernel(problem, dim), _interference(problem, dim, balanced, PERFECT)
@@ -261,21 +265,22 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
 def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
     r"""Recall accuracy, averaged over tokens, data and embeddings.
 
-    Refines `recall_accuracy_gaussian`: all competitors of a token share one $|y_v|^2$, which
-    fluctuates ($x$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and
-    contains the token's own score. A competitor has its own count $n'$. $F_D$ replaces $\Phi$;
-    it is the law of $\sqrt D$ times a coordinate of a uniform unit vector. The competitors' scores
-    have covariance $B^2G^2$, $G = U^\top U$, whose rows correlate as $D$ random directions do,
+    Refines `recall_accuracy_gaussian`. All competitors of a token share one $|y_v|^2$. It contains
+    the token's own score and fluctuates by a factor $x$, a gamma variable of mean 1 and variance
+    $2/D+\frac1V(3E n^4/(E n^2)^2-1)$. Each competitor has its own count $n'$. $F_D$ replaces
+    $\Phi$: it is the law of $\sqrt D$ times a coordinate of a uniform unit vector in $R^D$. The
+    competitors' scores, of covariance $B^2G^2$ with $G = U^\top U$, are as strongly correlated as
+    coordinates along random directions in
 
-    $$ D = V\Big/\Big(\frac{t_4}{(1+V/d)^2} - 1\Big), \qquad t_4 = \tfrac1V\mathrm{tr}\,G^4 , $$
+    $$ D = V\Big/\Big(\frac{t_4}{(1+V/d)^2} - 1\Big), \qquad t_4 = \tfrac1V\mathrm{tr}\,G^4 $$
 
-    fewer than $d$: D = 36 at V = 256, d = 56. With $D = d$ the accuracy would be up to 0.02 too
-    low. Stated error: {error}. With the trigger in the values it is too low (by 0.006 on average
-    over 22 settings with V = 256 and accuracies of 0.3 to 0.9, at most 0.012 at a standard error of
-    0.003; by 0.004 at V = 512).
+    dimensions. $D$ is less than $d$: 36 at V = 256, d = 56. With $D = d$ the accuracy would be up
+    to 0.02 too low. Stated error: {error}. With the trigger in the values the formula is too low:
+    by 0.006 on average over 22 settings with V = 256 and accuracies of 0.3 to 0.9, by at most 0.012
+    at a standard error of 0.003, and by 0.004 at V = 512.
 
-    The length of the sequences plays no part. ``balanced``: every token is the informative one of
-    exactly $\lambda$ samples.
+    The length of the sequences plays no part. ``balanced``: every token is the informative token of
+    exactly $\lambda$ samples. Raises ValueError: the embeddings are orthonormal.
     """
     return _accuracy_at(problem, float(problem.dim), balanced)
 
@@ -283,12 +288,11 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
 def given_count(
     problem: Problem, counts: Array, *, balanced: bool = False, attended: Attended = PERFECT
 ) -> Array:
-    r"""`recall_accuracy` by the number of samples that stored a token correctly, elementwise;
-    counts may be real.
+    r"""Accuracy of tokens that ``counts`` samples, real numbers, stored correctly: (counts,).
 
-    Other samples store a wrong token under the right label. If right counts are binomial with mean
-    $\lambda P$, where $P$ varies between tokens, $B^2=(EP^2+1/\lambda)T^2 +
-    \mathrm{Var}(n/\lambda)\kappa_0^2$.
+    `recall_accuracy` is the mean of this over counts. Other samples store a wrong token under the
+    right label. If right counts are binomial with mean $\lambda P$, where $P$ varies between
+    tokens, $B^2=(EP^2+1/\lambda)T^2 + \mathrm{Var}(n/\lambda)\kappa_0^2$.
     """
     return _refined(problem, float(problem.dim), counts, balanced, attended)
 
@@ -309,15 +313,14 @@ def half_dim(problem: Problem) -> float:
 
     The median signal equals the median $\beta_V\sigma_B$ of the largest of $V-1$ competitors,
     $\Phi(\beta_0)^{V-1} = 1/2$. The median of a skewed count is below its mean, by the fraction
-    $\delta = \frac{c^3}{6\lambda(c^2+\lambda/\beta_0^2)}$ of the signal ($c = 1 + \tau$), which
-    enters as $\beta_V = \beta_0/(1-\delta)$; without it the formula is 8% low at $\lambda = 2$.
-    With $\tau = 0$ and $\lambda\to\infty$ it is $\beta_V^2+\sqrt{\beta_V^4+\beta_V^2V}$. The
-    problem's own ``dim`` plays no part.
+    $\delta = \frac{c^3}{6\lambda(c^2+\lambda/\beta_0^2)}$ of the signal ($c = 1 + \tau$). Hence
+    $\beta_V = \beta_0/(1-\delta)$; without $\delta$ the formula is 8% low at $\lambda = 2$. With
+    $\tau = 0$ and $\lambda\to\infty$ it is $\beta_V^2+\sqrt{\beta_V^4+\beta_V^2V}$. The problem's
+    own ``dim`` plays no part.
 
-    Finite size: competitors' scores are correlated, which lowers the true value at large load by
-    5% at V = 256 and 2% at V = 1024. Stated error: {error}. With the trigger in
-    the values the formula holds where the threshold is below V (2% at V = 256, load 64), and is 30%
-    low above it.
+    Finite size: competitors' scores are correlated, which lowers the true value at large load by 5%
+    at V = 256 and 2% at V = 1024. Stated error: {error}. With the trigger in the values the formula
+    holds where the threshold is below V (2% off at V = 256, load 64). Above V it is 30% too low.
     """
     size, load, tau = problem.vocab_size, problem.load, float(problem.trigger_in_values)
     median = float(special.ndtri(2 ** (-1 / (size - 1))))
@@ -345,8 +348,10 @@ def half_dim_asymptotic(problem: Problem) -> float:
 
 @prediction(latex=r"\mathrm{Acc}(d_{1/2}) = \frac12", source=_SOURCE, error="3%", regime=THRESHOLD)
 def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
-    """Dimension, real and below 4V, at which `recall_accuracy` is 1/2; infinite if there is
-    none.
+    """Dimension, a real number, at which `recall_accuracy` is 1/2; 0 if below 4, infinite if above
+    4V.
+
+    Raises ValueError: the embeddings are orthonormal.
     """
     _require_random(problem)
     return _half_dim(problem.replace(length=2, dim=2), balanced)  # what the threshold ignores
@@ -360,7 +365,7 @@ def all_tokens_probability(problem: Problem) -> float:
     Near the threshold the tokens that fail are few and nearly independent, so their number is
     Poisson. With random counts one unseen token is enough to fail; data are therefore balanced.
 
-    Errors are mostly downwards: failures come together.
+    The formula is mostly too low, because failures come together.
     """
     return math.exp(-problem.vocab_size * (1 - recall_accuracy(problem, balanced=True)))
 
@@ -370,7 +375,7 @@ def all_tokens_dim(problem: Problem) -> float:
     r"""Dimension above which every token is recalled (balanced data), for $V\to\infty$.
 
     At the threshold the worst token's own score and its best competitor both deviate by
-    $\sqrt{2\log V}$ standard deviations: twice the distance of `half_dim_asymptotic`.
+    $\sqrt{2\log V}$ standard deviations. This is twice the distance in `half_dim_asymptotic`.
     """
     size = problem.vocab_size
     return math.sqrt(8 * size * math.log(size))

@@ -1,7 +1,7 @@
 r"""A rival to the product law: the critical number of samples as a sum, $aV + bL + c/d$.
 
-We do not predict this law. It is the best law in which V, L and d do not multiply, and the evidence
-can refute it.
+We do not predict this law. It is the best law of a form in which V, L and d do not multiply, and
+the evidence can refute it.
 """
 
 from functools import cache
@@ -18,10 +18,10 @@ _GRID = tuple(product((512, 1024, 2048), (8, 16, 32, 64), (12, 16, 24, 32, 48)))
 
 
 def critical_samples(problem: Problem) -> float:
-    """The sum at the sizes of ``problem``; its coefficients minimise the relative error.
+    """Sum $aV + bL + c/d$ at the sizes of ``problem``, a number of samples.
 
-    The coefficients are fitted, none of them negative, to `critical.threshold` over a grid: V from
-    512 to 2048, L from 8 to 64, d from 12 to 48.
+    The coefficients, none of them negative, minimise the mean squared relative difference from
+    `critical.threshold` over a grid: V from 512 to 2048, L from 8 to 64, d from 12 to 48.
     """
     return float(_coefficients() @ _features(problem.vocab_size, problem.length, problem.dim))
 

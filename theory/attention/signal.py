@@ -1,14 +1,14 @@
 r"""Trigger score: how far gradient descent moves the attention towards the informative token.
 
-After the first two gradient steps the score of a key $\kappa$ is $\kappa^\top w$ (up to
-$\gamma\eta$), with
+After the first two gradient steps the score of a key $\kappa$ is $\kappa^\top w$ (up to the factor
+$\gamma\eta$ of the step sizes), with
 
 $$ w = \frac{1}{N^2}\sum_{i,i'} g_{ii'}\,\Sigma_i\,\bar h_{i'},\qquad
    g_{ii'} = \delta_i^\top U^\top U\delta_{i'},\quad \delta_i = e_{k_i} - \mathbf 1/V . $$
 
-The columns of $U$ are the output embeddings, and $k_i$ is the label of sequence $i$. $\bar h_i$ is
-its mean value, and $\Sigma_i$ its key-value covariance. The trigger score is
-$\theta_{trig} = z_{trig}^\top w$. Its mean over data and unit-sphere embeddings is exact.
+The columns of $U$ are the output embeddings. Sequence $i$ has the label $k_i$, the mean value
+$\bar h_i$ and the key-value covariance $\Sigma_i$. The trigger score is
+$\theta_{trig} = z_{trig}^\top w$.
 """
 
 from recall_claims import prediction
@@ -24,9 +24,9 @@ EXPONENTS = {"vocab_size": -1.0, "length": -2.0, "samples": 0.0, "dim": 0.0}
 def signal_unit(problem: Problem) -> float:
     r"""Unit of all scores, $s_0 = (1 - 1/L)/(L^2 V)$: the trigger score at infinite $N$, $V$.
 
-    Each sample's memory row holds its informative token with weight $1/L$, its covariance couples
-    the trigger to that token with weight $(1 - 1/L)/L$, and two samples share a label with
-    probability $1/V$.
+    It is a product of three factors (without the trigger in the values). The memory holds a
+    sample's informative token with weight $1/L$. The sample's covariance couples the trigger to
+    that token with weight $(1 - 1/L)/L$. Two samples share a label with probability $1/V$.
     """
     length = problem.length
     return (1 - 1 / length) / (length**2 * problem.vocab_size)
@@ -42,12 +42,13 @@ def signal_unit(problem: Problem) -> float:
 def trigger_signal(problem: Problem) -> float:
     r"""Mean trigger score $E\theta_{trig}$, exact for unit-sphere and orthonormal embeddings.
 
-    For Gaussian embeddings it is exact with the trigger in the keys alone: squared lengths of mean
-    1 enter once each. With the trigger in the values its length enters to the fourth power:
-    simulated over predicted is 1.11(2) at (V, L, N, d) = (6, 3, 12, 6).
+    For Gaussian embeddings it is exact with the trigger in the keys alone, as each squared length,
+    of mean 1, enters once. With the trigger in the values the trigger's length enters to the fourth
+    power, and the formula is too low: simulated over predicted is 1.11(2) at
+    (V, L, N, d) = (6, 3, 12, 6).
 
     With the trigger in the values ($\tau = 1$) the memorised trigger direction adds an excess
-    $(V/N)(1 + L/d)$ that vanishes at infinite $N$; without it there is none.
+    $(V/N)(1 + L/d)$ that vanishes at infinite $N$. Otherwise there is no excess.
 
     >>> p = Problem(vocab_size=128, length=8, samples=10**9, dim=64)
     >>> round(trigger_signal(p) / signal_unit(p), 4)

@@ -132,7 +132,7 @@ class Moments:
 
     @property
     def coefficients(self) -> Array:
-        r"""Coefficients $a_k = \varepsilon^kb_k/\sqrt{k!}$ in $he_k(g)$."""
+        r"""Coefficients $a_k = \varepsilon^kb_k/\sqrt{k!}$ in $he_k(g)$, (ORDERS,)."""
         scales = [self.scale**k / math.sqrt(math.factorial(k)) for k in range(ORDERS)]
         values: Array = np.array(scales) * np.array(self.derivatives)
         return values
@@ -187,7 +187,7 @@ def moments(name: str, scale: float) -> Moments:
 
 @lru_cache(maxsize=4096)
 def shifted(name: str, offset: float) -> tuple[float, float, float, float]:
-    r"""Means $E\phi$, $E\phi'$, $E\phi^2$ and $E\phi^3$ at $\omega + g$."""
+    r"""Means $E\phi$, $E\phi'$, $E\phi^2$ and $E\phi^3$ at $\omega + g$, $\omega$ = ``offset``."""
     value, slope = _MAPS[name]
     # A Gaussian around -offset, so that the nodes still meet at the kink.
     weights = _WEIGHTS * np.exp(_NODES * offset - offset**2 / 2)

@@ -58,11 +58,12 @@ def signal_to_noise(problem: MlpProblem, without: Collection[str] = ()) -> Signa
 def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     r"""Probability that attention localises a fresh sequence.
 
-    As in `theory.attention.localisation`. But a trigger in the values makes $q$ and $\nu$
-    correlated: both contain its overlap with the layer's mean row (`noise.bias_covariance`).
+    Computed as in `theory.attention.localisation`. Here, with the trigger in the values, $q$ and
+    $\nu$ are correlated because both contain the trigger's overlap with the layer's mean row
+    (`noise.bias_covariance`).
 
-    Stated error, in the regime of `noise.trigger_signal`: {error} (37 random such settings: at most
-    0.02 and 0.04, at a standard error of 0.01).
+    Stated error, in the regime of `noise.trigger_signal`: {error}. At 37 random settings of this
+    regime the errors were no larger, at a standard error of 0.01.
 
     ``without``: symbols of noise terms to leave out.
     """
@@ -81,8 +82,8 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
 def critical_samples(problem: MlpProblem) -> float:
     r"""Number of samples at which half of fresh sequences are localised; infinite if none suffices.
 
-    Solves `probability` = 1/2 for N, log-interpolated between integers; the closed form next to it
-    is the limit $V, N \gg d$, $\tau = 0$. The problem's own ``samples`` do not matter.
+    Solves `probability` = 1/2 for N, log-interpolated between integers. The closed form in the
+    LaTeX above is the limit $V, N \gg d$, $\tau = 0$. The problem's own ``samples`` do not matter.
     """
     return _critical_samples(problem.replace(samples=1))
 
@@ -96,7 +97,7 @@ def _critical_samples(problem: MlpProblem) -> float:
 
 
 def _bounds(cell: Mapping[str, Any]) -> tuple[float, float]:
-    """Range of sample sizes that usually contains the critical size; it does not use the theory."""
+    """Bounds between which the critical number of samples usually lies, without the theory."""
     V, L, d, m = (cell[name] for name in ("vocab_size", "length", "dim", "width"))
     about = V * L / d**1.5 * math.sqrt(1 + L / d + L**2 / V + d * L / m)
     low, high = _FACTORS[cell["activation"]]

@@ -8,10 +8,11 @@ $$ s_{ij} = \frac1N\sum_{i'} g_{ii'}\,\nabla_hK_m(\bar h_{i'}; \bar h_i)\cdot v_
    g_{ii'} = \delta_i^\top U^\top U\delta_{i'} . $$
 
 The average over the layer is $c_1\,h'\cdot v + c_2\,h\cdot v$ with $c_1\approx b_1^2$ and
-$c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear with other factors. Pairs of
-the same label get $b_1^2$, a sample with itself gets $\chi$, pairs through the mean covariance get
-$\beta = b_1^2 + b_0b_2$. Three terms are new, `LAYER_TERMS`. Moments of $\phi$ are taken at the
-scale $\varepsilon\approx L^{-1/2}$ of mean values (`theory.attention_mlp.activations`).
+$c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear with other factors. The
+factor is $b_1^2$ for pairs of the same label, $\chi$ for a sample with itself, and
+$\beta = b_1^2 + b_0b_2$ for pairs through the mean covariance. Three terms are new, `LAYER_TERMS`.
+Moments of $\phi$ are taken at the scale $\varepsilon\approx L^{-1/2}$ of mean values
+(`theory.attention_mlp.activations`).
 
 With ``centred`` residuals $\sum_i\delta_i = 0$. So every part that is the same for all $i$ or all
 $i'$ drops out, including the mean embedding and a trigger in the values. Every self-coefficient is
@@ -73,7 +74,7 @@ class Coefficients:
             trigger in the values sees $\psi+\chi x/L+\psi_2(x^2-1)$.
         power: $E\phi^2$, or its excess over a pair if centred.
         slope_power: $E\phi'^2$.
-        mean_slope_power: the same, through the mean covariance; less $b_1^2$ if centred.
+        mean_slope_power: ``slope_power`` through the mean covariance; less $b_1^2$ if centred.
         mixed: $E\phi^2\phi'^2$, with $\phi - b_0$ if centred.
     """
 
@@ -338,7 +339,8 @@ def _row_variance(problem: MlpProblem) -> float:
 def bias_covariance(problem: MlpProblem) -> float:
     r"""Covariance of $q$ and the trigger's own noise from M0, in units of $s_0^2$.
 
-    With the trigger in the values both are multiples of the trigger's overlap with the mean row.
+    With the trigger in the values both are multiples of the trigger's overlap with the mean row of
+    the layer; otherwise the covariance is 0.
     """
     c, b = coefficients(problem), problem.local.derivatives
     V, L, N, d, m = _sizes(problem)
@@ -361,9 +363,9 @@ def variance(problem: MlpProblem) -> float:
 
     Stated error: {error} for d >= 24, L >= 8, m >= 8, V >= 8 d and N >= V/3, both kinds of
     residuals (96 random such settings with V up to 1500 and N up to 6 V: 0.95 to 1.10, at a
-    standard error of 0.02). Activations are listed in `activations.NAMES`; the degree of a
-    polynomial counts over d. It does not hold for He2 with centred residuals: an even activation
-    has no slope, all leading terms vanish, and the neglected ones count. There the sum is 1.2 to
+    standard error of 0.02). Activations are listed in `activations.NAMES`; a polynomial of degree k
+    needs d >= 24 k. The formula does not hold for He2 with centred residuals: an even activation
+    has no slope, all leading terms vanish, and the neglected terms matter. There the sum is 1.2 to
     1.65 times too small, at any width.
     """
     return sum(terms(problem).values())

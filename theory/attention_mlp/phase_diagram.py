@@ -6,8 +6,8 @@ At given V, L, N, d and activation, three steps give half of fresh sequences the
 * recall: m exceeds the width that the features' sampling noise requires
   (`mlp_recall.critical_width`); beyond the recall cap no width suffices;
 * localisation: m exceeds `localisation_width`, which the layer's noise in the attention step
-  requires. Where even an infinite layer fails, the obstacle is the mean bias (A, E) or the
-  gradient noise (all other terms). It is the part that costs more localisation.
+  requires. Where even an infinite layer fails, one part of the noise is the larger obstacle:
+  the mean bias (terms A and E) or the gradient noise (all others).
 
 `binding` names the condition that requires the largest width.
 """
@@ -30,10 +30,10 @@ def localisation_width(problem: MlpProblem) -> float:
 
     $$ m_{loc}\simeq\frac dR\Big[L^2\psi^2+L\,E\phi^2\,E\phi'^2\Big(1+\frac Ld\Big)\Big],\qquad
        R = \frac{\lambda^2b_1^4d^3}{\kappa^2L^2}-b_1^4-b_0^2b_2^2-\beta^2\frac Ld
-       -\chi^2\frac{L^2}V . $$
+       -\chi^2\frac{L^2}V , $$
 
-    The function solves `mlp_localisation.probability` instead. It returns 1 if a single neuron
-    suffices.
+    with $\kappa$ as in `theory.attention.critical`. The function does not use this limit: it solves
+    `mlp_localisation.probability` = 1/2. It returns 1 if a single neuron suffices.
     """
 
     def found(width: int) -> float:
@@ -44,10 +44,11 @@ def localisation_width(problem: MlpProblem) -> float:
 
 @lru_cache(maxsize=1024)
 def binding(problem: MlpProblem) -> str:
-    """The binding condition; the problem's own ``width`` does not matter.
+    """Name of the binding condition; the problem's own ``width`` does not matter.
 
-    A condition that no width meets binds first: coverage, then localisation, then the recall cap.
-    Otherwise the condition that needs the largest width binds.
+    A condition that no width meets binds first: "coverage", then localisation, named by its
+    obstacle, "mean bias" or "gradient noise", then "recall cap". Otherwise the condition that needs
+    the largest width binds: "recall", or "MLP noise" for localisation.
     """
     if -math.expm1(-problem.load) < 0.5:
         return "coverage"

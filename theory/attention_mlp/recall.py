@@ -7,14 +7,14 @@ variance $T^2$ of $f_w^\top f_v$,
 $$ T^2 = \Big(1-\frac1m\Big)K_d + \frac{q\,\tau_\phi^2}{m}, \qquad
    K_d = \mathrm{Var}_\rho\sum_k a_k^2\rho^k , $$
 
-$\rho$ the overlap of two embeddings. $K_d$ is the variance for a wide layer, the rest is the
-sampling noise of m neurons. Both have the same effect, so capacities add harmonically. With the
-trigger in the values all pre-activations share $\omega = w^\top z_{trig}$, and
-$\tau_\phi^2 = E_\omega\mathrm{Var}$.
+$\rho$ the overlap of two embeddings. $K_d$ is the variance for a wide layer, and the rest is the
+sampling noise of m neurons. These two variances add up, so the capacities that they allow add
+harmonically. With the trigger in the values all pre-activations share $\omega = w^\top z_{trig}$,
+and $\tau_\phi^2$ is the mean over $\omega$ of the variance of $\phi$ given $\omega$.
 
 The noise of few neurons is skewed: given the weights, $f_w^\top f_v$ has the third cumulant
-$E_\omega\,E\phi^3\kappa_3(\phi)/m^2$, and it moves the largest of V - 1 competitors where nothing
-smooths it, for d of V and more.
+$E_\omega\,E\phi^3\kappa_3(\phi)/m^2$. This cumulant moves the largest of V - 1 competitors where no
+other noise smooths it, for d of V and more.
 """
 
 import math
@@ -41,7 +41,7 @@ REGIME = SIZES.searched(
     activation=("relu", "gelu", "tanh"),
     without=("length", "trigger_in_values"),
 )
-"""Regime in which `mlp_recall_accuracy` states its smaller error, and with He2 both:"""
+"""Regime in which `mlp_recall_accuracy` states its smaller error; `STATED` has He2 as well."""
 STATED = REGIME.searched(activation=("relu", "gelu", "tanh", "he2"))
 _WIDE = {"relu": (1.0, 2), "gelu": (1.0, 2), "tanh": (0.62, 2), "he2": (0.26, 3)}
 _NARROW = {"relu": 0.3, "gelu": 0.37, "tanh": 0.45, "he2": 0.42}
@@ -138,10 +138,10 @@ class Kernel:
         wide: $K_d$.
         sampling: $E_\omega q(\omega)(q(\omega) - a_0(\omega)^2)$; divided by m, the sampling noise.
         power: $\mathrm{Var}(\phi^2)/q^2$; divided by m, the relative variance of $f_v^\top f_v$.
-        leverage: slope of the overlap with the mean feature in $f_v^\top f_v / q$.
+        leverage: slope of $f_v$'s overlap with the mean feature, by $f_v^\top f_v / q$.
         third: $E_\omega\,E\phi^3\kappa_3(\phi)$; divided by $m^2$, the third cumulant of
             $f_w^\top f_v$.
-        growth: slope of the logarithm of ``third`` in $f_v^\top f_v / q$.
+        growth: slope of the logarithm of ``third``, by $f_v^\top f_v / q$.
     """
 
     same: float
@@ -217,14 +217,15 @@ def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float
     r"""Recall accuracy through the layer, averaged over tokens, data, embeddings and weights.
 
     The claims call this formula F2. It is `recall_accuracy` of the model without the layer, with
-    the kernel above. A finite layer also gives each token its own power $z = f_v^\top f_v/q$, which
-    is gamma-distributed with mean 1 and variance $\mathrm{Var}(\phi^2)/(mq^2)$. The power scales
-    the token's signal and sampling noise alike. ``centred`` residuals remove $\kappa_0$ everywhere
-    but in the signal, $\frac n\lambda(q - \kappa_0)$.
+    the `kernel` of this module. A finite layer also gives each token its own power
+    $z = f_v^\top f_v/q$, which is gamma-distributed with mean 1 and variance
+    $\mathrm{Var}(\phi^2)/(mq^2)$. The power scales the token's signal and sampling noise alike.
+    ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
+    $\frac n\lambda(q - \kappa_0)$.
 
     Stated error for V >= 128 and m >= 32: {error} (0.037 too low at V = 165, d = 24, m = 180). With
-    He3, whose moments are dominated by rare neurons, it is low by up to 0.1 until m is several
-    times the kurtosis of the features (93).
+    He3, whose moments depend on rare neurons, it is up to 0.1 too low until m is several times the
+    kurtosis of the features (93).
     """
     return _accuracy(problem, balanced)
 
@@ -288,7 +289,7 @@ def _beta_squared(size: float, dim: float) -> float:
 def _excess(
     size: float, dim: float, width: float, values: Kernel, inverse_load: float, offset: float
 ) -> float:
-    """Interference over signal at the median, times beta^2; 1 at half accuracy."""
+    """Squared ratio of interference to signal at the median, times beta^2; 1 at half accuracy."""
     noise = (1 + inverse_load) * values.spread(width) + inverse_load * offset**2
     ratio = (size + dim) / dim * noise / (values.same - values.other) ** 2 + 1 / dim
     return _beta_squared(size, dim) * ratio
@@ -306,14 +307,17 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     For large sizes it is the harmonic law
 
     $$ V\log V = \frac d2\Big[\sum_{k\ge1}\frac{a_k^4}{\tau_\phi^4}\mathrm{Var}(\rho^k) +
-       \frac{q}{\tau_\phi^2 m}\Big]^{-1}: $$
+       \frac{q}{\tau_\phi^2 m}\Big]^{-1} . $$
 
-    proportional to $md$ while the second term dominates, saturated in m once the first does, which
-    happens at $m \sim d^r$ with r the first Hermite order of $\phi$ beyond the constant.
+    The capacity is proportional to $md$ while the second term dominates. It stops growing with m
+    once the first term dominates, at $m \sim d^r$ with r the first Hermite order of $\phi$ beyond
+    the constant.
 
     Stated error: {error} for d >= 24, m >= 32 and at least 2 d/3, from 64 to 512 tokens; mostly too
-    large. In narrower layers of ReLU, GELU or He2 the capacity is less than 0.88 times as much at
-    some sizes; with He2 at all sizes tried up to m = d/3.
+    large. In narrower layers of ReLU, GELU or He2 the true capacity is less than 0.88 times the
+    formula at some sizes, and with He2 at all sizes tried up to m = d/3.
+
+    Raises ValueError: there is no such activation.
     """
     values = kernel(activation, dim)
 
@@ -335,8 +339,8 @@ def critical_samples(problem: MlpProblem) -> float:
 
     A common part $\kappa_0$ of all features (a trigger in the values, or $E\phi \ne 0$) stores the
     random label counts of the batch as a bias that all queries share. Recall then needs
-    $N d \ge 2V^2\log V\,\kappa_0^2/(q-\kappa_0)^2$; with ``centred`` residuals it does not. The
-    problem's own ``samples`` do not matter.
+    $N d \ge 2V^2\log V\,\kappa_0^2/(q-\kappa_0)^2$. With ``centred`` residuals there is no
+    such bias. The problem's own ``samples`` do not matter.
 
     Stated error: {error} for V up to half the capacity and N of at least 6 V, always too small.
     Half of `mlp_recall_accuracy` is reached at 1.07 to 1.6 times as many samples, since
@@ -367,7 +371,7 @@ def critical_width(problem: MlpProblem) -> float:
     Stated error: {error} for activations without a mean, V up to half of the capacity at infinite
     width, N of at least 4 V and widths from 32 and 2 d/3 on; mostly too small. It does not hold for
     fewer hidden units: at (V, N, d) = (355, 1686, 188), (370, 1955, 147) and (320, 1327, 116) the
-    formula gives 31 to 43, and half of the tokens need more than 1.35 times as many.
+    formula gives widths of 31 to 43, and half of the tokens need more than 1.35 times as much.
     """
     values = kernel(problem.activation, problem.dim, trigger_in_values=problem.trigger_in_values)
     offset = 0.0 if problem.centred else values.other

@@ -1,4 +1,4 @@
-"""Random facts for compressed values; draws that do not depend on the width are made once."""
+"""Random facts for compressed values. Draws do not depend on the width, and are made once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ def narrow(
 ) -> list[tuple[Array, Array, Array, Array, tuple[Indices, Indices]]]:
     """Draw eight sets of 1000 facts.
 
-    A set has the logits without noise, the sums of their squares, the number of facts with each
-    answer, standard noise, and the index of the right answer.
+    A set has the logits without noise, (1000, relations * answers), and the sums of their squares,
+    (1000,). It also has, shaped like the logits, the number of facts with each answer and standard
+    noise. Last comes the index of the right answers in these arrays.
     """
     rng, size, found = np.random.default_rng(20241209), relations * answers, []
     for _ in range(8):

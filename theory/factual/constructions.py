@@ -1,12 +1,12 @@
 r"""Explicit one-layer transformers for factual recall: the dimensions and hidden units they need.
 
 $SR$ facts: subject $s$ and relation $r$ have the answer $a^*(s,r)$, uniform in block $r$ of $R$
-blocks of $D$ answers, $M = RD$; all embeddings are uniform on the unit sphere of $\mathbb R^d$.
+blocks of $D$ answers, $M = RD$. All embeddings are uniform on the unit sphere of $\mathbb R^d$.
 
-**Attention alone** adds two codes: for the subject, the shortest vector with logit 1 at its $R$
-answers; for the relation, the shortest with logit 1 at its $D$ answers. A rival reaches logit 1 iff
-its coordinate along a code, of law $F$, exceeds the distance $h_n$ of the hull of the code's $n$
-answers:
+**Attention alone** adds two codes. The subject's code is the shortest vector with logit 1 at the
+subject's $R$ answers, and the relation's code the shortest with logit 1 at the relation's $D$
+answers. A rival reaches logit 1 iff its coordinate along a code, of law $F$, exceeds the distance
+$h_n$ of the hull of the code's $n$ answers from the origin:
 
 $$ h_n^2 \sim \mathrm{Beta}\Big(\frac{d-n+1}2,\ \frac{(n-1)(d-1)}2\Big), $$
 $$ P(\text{all right}) = \big(E F(h_R)^{R(D-1)}\big)^S\,\big(E F(h_D)^{(R-1)D_S}\big)^Re^{-\mu}, $$
@@ -15,9 +15,9 @@ $D_S = D(1-(1-1/D)^S)$. $\mu$ is the expected number of rivals that get logit 2 
 chance.
 
 **Attention and MLP.** Random unit codes name subject and relation, and $m$ cosine features store
-the $N = SR$ associations as a plain sum. Given $x$, the noise of its own score, a fact whose answer
-has $n$ facts loses to a rival answer with $n'$ facts, at cosine $c$ to its own, with probability
-$Q((1+x)/\sigma)$:
+the $N = SR$ associations as a plain sum. Take a fact whose answer has $n$ facts, and a rival answer
+of $n'$ facts at cosine $c$ to the right one. Given the noise $x$ of the right score, the fact loses
+to this rival with probability $1-\Phi((1+x)/\sigma)$:
 
 $$ x\sim N\Big(0,\frac1m\Big[n-\frac78+\frac N{d'}\Big]\Big),\qquad
    \sigma^2 = \frac1m\Big[n'+\frac{1+c}{1-c}\,\frac N{d'}\Big],\qquad \frac1{d'}=\frac{1-2/M}d . $$
@@ -58,8 +58,8 @@ def _require(**sizes: float) -> None:
 def guess_by_relation(subjects: int, answers: int) -> float:
     r"""Accuracy of the best predictor that knows the relation but not the subject.
 
-    It names the relation's most frequent answer. Exact. The result exceeds the 1/D of a blind guess
-    within the block by $\sqrt{2\ln D/(SD)}$ to leading order.
+    The predictor names the relation's most frequent answer. Exact. The accuracy exceeds the 1/D of
+    a blind guess within the block by $\sqrt{2\ln D/(SD)}$ to leading order.
 
     Raises ValueError: a size below 1.
     """
@@ -85,7 +85,7 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
     The key vector gives score 1 to the group's g tokens and $\tau$ to EOS; a token outside the
     group misleads the head if it scores above $\tau$. With V tokens the dimension is, to leading
     order, $(g+\tau^2)(1+2\ln(VH)/\tau^2)$, which for the sizes of the regime is 28% to 69% too
-    high. The hull law is exact for $\tau = 1$, and scaled to the mean of $h^2$ otherwise.
+    high. The law of $h$ is exact for $\tau = 1$, and otherwise scaled to the right mean of $h^2$.
 
     ``group``: g, the number of tokens in each of the H heads' groups.  ``margin``: $\tau$.
 
@@ -98,7 +98,7 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
 
 
 def selective(group: int, heads: int, vocab_size: int, dim: float, *, margin: float) -> float:
-    """Probability that no stranger to a head's group scores above EOS; 1/2 at `selective_dim`."""
+    """Probability that no token outside a head's group scores above EOS; 1/2 at `selective_dim`."""
     shrink = math.sqrt((group + 1) / (group + margin**2))
     heights = margin * shrink * hulls.hull(group + 1, dim)
     return math.exp(heads * hulls.undisturbed(heights, vocab_size - group - 1, dim))
@@ -115,7 +115,7 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
     r"""Attention weight of the subject in its head, in a prompt of T tokens.
 
     EOS competes with score $\beta\tau$, and T - 2 tokens outside the group with scores of variance
-    $\beta^2\sigma^2$. The exponentials of their scores are replaced by the mean.
+    $\beta^2\sigma^2$. The exponentials of these scores are replaced by their mean.
 
     Raises ValueError: no room in the prompt, or no dimensions outside the group.
     """
@@ -142,7 +142,7 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
     $\epsilon$ is the chance that a rival gets logit 2 from both codes, at
     $|y_s+y_r|^2 \simeq \frac{Rd}{d-R}+\frac{Dd}{d-D}+\frac{2d^2}{(d-R)(d-D)}$.
 
-    Errors are mostly downwards: a code's rivals are correlated.
+    The formula is mostly too low, because a code's rivals are correlated.
 
     Raises ValueError: a size below 1, or no more dimensions than a code has answers.
     """
@@ -237,10 +237,11 @@ def mlp_width(
 
     $n$ and $n'$ are binomial, $c$ is a coordinate of the sphere. Finite size: within {error} for
     $d\ge16$ and 50 hidden units or more where attention has focus (d is at least 1.4
-    `selective_dim`). Otherwise inputs are not ideal: the result is too small at (8, 10, 5; d = 25).
-    With fewer units the noise is far from Gaussian, and the result is up to 15% too high.
+    `selective_dim`). Otherwise inputs are not ideal: at (S, R, D, d) = (8, 10, 5, 25) the result is
+    too small. With fewer units the noise is far from Gaussian, and the result is up to 15% too
+    high.
 
-    ``same_answer``: facts with the same answer disturb each other; False drops their noise.
+    ``same_answer``: whether facts with the same answer disturb each other; False drops their noise.
 
     Raises ValueError: a size below 1, or nothing to confuse.
     """
@@ -271,15 +272,16 @@ def compressed_accuracy(
 ) -> float:
     r"""Accuracy of the MLP when g tokens share $d_h < g$ value dimensions.
 
-    Codes in one group overlap by $\rho$, a coordinate of the unit sphere of $\mathbb R^{d_h}$. The
-    share of a neighbouring fact's answer that is read as well is the kernel of cosine features of
-    frequency $\omega$ at the inputs' squared distance $2(1-\rho_{ss'})+2(1-\rho_{rr'})$. To it the
+    Codes in one group overlap by $\rho$, a coordinate of the unit sphere of $\mathbb R^{d_h}$. So
+    the MLP also reads a share of a neighbouring fact's answer: the kernel of cosine features of
+    frequency $\omega$ at the inputs' squared distance $2(1-\rho_{ss'})+2(1-\rho_{rr'})$. The
     formula adds noise of variance $\frac N{md}+\frac{n_a}m$ on answer a of $n_a$ facts, and the
     overlaps of the answers. Averaged over 8000 facts from a fixed stream: accurate to 0.005.
-    Correlations of rivals are neglected. They help, so the formula is 0.01 to 0.02 too low at 0.8.
+    Correlations of rivals are neglected. They help, so the formula is 0.01 to 0.02 too low at
+    accuracies of 0.8.
 
     Stated error: {error} for 16 subjects and relations, or 32 at d of 384 and more; at most 4 facts
-    per hidden unit (at 16 of them, 32 subjects and relations, it is 0.056 high).
+    per hidden unit. With 16 facts per unit, 32 subjects and relations, it is 0.056 too high.
 
     Raises ValueError: a size below 1, a head of fewer than 2 dimensions, or a group larger than the
     subjects or relations.
@@ -354,7 +356,7 @@ SELECTIVE, SOFT, COMPRESSED = sizes.SELECTIVE, sizes.SOFT, sizes.COMPRESSED
 
 
 def _focused(cell: Mapping[str, Any], dim: float, group: int) -> bool:
-    """Whether the dimension is 1.4 `selective_dim` or more, without the search for the latter."""
+    """Whether the dimension is 1.4 `selective_dim` or more, without searching `selective_dim`."""
     tokens, least = cell["subjects"] + cell["relations"], max(dim / 1.4, group + 2.0)
     return selective(group, tokens // group, 2 * tokens + 1, least, margin=_MARGIN) >= 0.5
 

@@ -18,7 +18,10 @@ def log_below(x: Array, dim: float) -> Array:
 
 @lru_cache(maxsize=1024)
 def hull(points: int, dim: float) -> Array:
-    """Distances, equally likely, from the origin to the affine hull of uniform points."""
+    """Distances, equally likely, from the origin to the affine hull of uniform points: (64,).
+
+    A single point has one distance, 1.
+    """
     if points == 1:
         return np.ones(1)
     chances = (np.arange(64) + 0.5) / 64
@@ -34,7 +37,7 @@ def undisturbed(heights: Array, rivals: float, dim: float) -> float:
 
 
 def twice(relations: int, answers: int, dim: float) -> float:
-    """Probability that a rival outside both codes gets logit 2."""
+    """Probability that a rival that neither code favours gets logit 2 from both together."""
     subject, relation = 1 / (1 - relations / dim), 1 / (1 - answers / dim)
     length = relations * subject + answers * relation + 2 * subject * relation
     return -math.expm1(float(log_below(np.asarray(2 / math.sqrt(length)), dim)))

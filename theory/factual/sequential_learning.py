@@ -1,16 +1,18 @@
 r"""Sequential learning: gradient flow on facts, with one-hot tokens and linear attention.
 
-A prompt holds one of $S$ subjects, one of $R$ relations, $T-3$ noise tokens and EOS, the query.
-The answer $a^*(s,r)$ is one of the $D$ in block $r$ of $RD$. Linear attention has logits
-$f_a = \sum_z n_z w_zV_{za}$, $n_z$ the count of token $z$ in the prompt. Gradient flow is
+A prompt holds one of $S$ subjects, one of $R$ relations, $T-3$ noise tokens and EOS, the query. The
+answer $a^*(s,r)$ is one of the $D$ in block $r$ of $RD$. Linear attention has logits
+$f_a = \sum_z n_z w_zV_{za}$, with $n_z$ the count of token $z$ in the prompt, $w_z$ its attention
+weight and $V_z$ its value. Gradient flow is
 
 $$ \dot w_z = \langle V_z, G_z\rangle, \quad \dot V_z = w_zG_z, \quad
    G_{za} = E[n_z(1\{a=a^*\} - \hat p_a)], $$
 
-and conserves $w_z^2 - |V_z|^2$ for every token.
+where $\hat p$ is the softmax of $f$. The flow conserves $w_z^2 - |V_z|^2$ for every token.
 
 **Early growth.** From a small start $\hat p$ is uniform, $G_z = E[n_z](p(\cdot|z) - 1/RD)$ is
-constant, and $w_z = w_0\cosh\lambda_zt$ with $\lambda_z = |G_z|$ (start with equal values $V_z$).
+constant, and $w_z = w_0\cosh\lambda_zt$ with $\lambda_z = |G_z|$, if all entries of $V_z$ start
+equal.
 
 **Product dictionary.** Let $a^*(s,r) = (r, k(s))$ and let each $k$ have $S/D$ subjects. By symmetry
 noise and EOS never move, $V_r \propto 1\{r'=r\}-1/R$, $V_s \propto 1\{k'=k(s)\}-1/D$, and the loss
@@ -20,7 +22,8 @@ norm of the deviation of $V_z(0)$ from its mean,
 $$ \dot q = \frac{2\lambda K\sqrt{q^2+b^2/4c}}{K-1+e^q}, \quad q(0)=0; \qquad
    K_R=R,\ c_R=D\tfrac{R-1}R; \quad K_S=D,\ c_S=R\tfrac{D-1}D. $$
 
-The two equations are independent, and each is solved in closed form, up to terms of order $b$:
+The equations of $q_R$ and $q_S$ are independent, and each has a closed form, up to terms of order
+$b$:
 
 $$ t(q) = \frac1{2\lambda}\left[\operatorname{arsinh}\frac{2\sqrt c\,q}b
         + \frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]. $$
@@ -198,7 +201,8 @@ def subject_rate(sizes: Sizes) -> float:
 def background_square_rate(sizes: Sizes, *, count: float = 1.0) -> float:
     """Mean square growth rate, over random dictionaries, of a token without information.
 
-    ``count``: mean number of such tokens in a prompt; 1 for EOS, (T - 3)/N_0 for a noise token.
+    ``count``: mean count of the token in a prompt; 1 for EOS, (T - 3)/N_0 for one of N_0 noise
+    tokens in prompts of T tokens.
     """
     return count**2 * (1 - 1 / sizes.answers) / (sizes.subjects * sizes.relations)
 
@@ -228,7 +232,7 @@ def time_ratio(sizes: Sizes) -> float:
     """Time to learn the subjects over time to learn the relations, for a start near zero.
 
     Ratios of `half_time` differ from it by -2% to {error} on 150 product dictionaries (S = 8..256,
-    R = 2..64, D = 2..8, starts of 1e-3 and 1e-5), by a term that falls as 1/log(1/scale).
+    R = 2..64, D = 2..8, starts of 1e-3 and 1e-5). The difference falls as 1/log(1/scale).
     """
     return relation_rate(sizes) / subject_rate(sizes)
 
@@ -283,7 +287,10 @@ def loss(sizes: Sizes, time: float, *, scale: float) -> float:
 
 
 def stage_loss(sizes: Sizes, stage: Stage, time: float, *, scale: float) -> float:
-    """Relation's or subject's share of `loss`: loss of the block, or of the answer in the block."""
+    """Part of `loss` of a stage, in nats: of the block (relation), or of the answer in the block.
+
+    Arguments and errors as for `loss`.
+    """
     _check(scale)
     kinds = choices(sizes, stage)
     return math.log1p((kinds - 1) * math.exp(-_logit(sizes, stage, time, scale)))
@@ -312,8 +319,8 @@ def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
 def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float) -> float:
     """Step of gradient descent at which half of a stage's loss is gone.
 
-    Exact for the early growth, which takes most of the time. Saturation is delayed differently,
-    which makes an error below a tenth of the delay.
+    Exact for the early growth, which takes most of the time. Saturation has another delay, which
+    makes an error below a tenth of the delay.
 
     Raises ValueError: the scale is not in (0, 0.1].
     """

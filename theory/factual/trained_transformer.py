@@ -2,7 +2,7 @@ r"""Number of facts that a trained one-layer transformer recalls: lines read off
 
 A transformer with $H$ heads of dimension $d_h$, embedding dimension $d$ and an MLP of width $m$ has
 $P = 4Hd_hd + 2md$ trained weights. The theorem (B4) promises $SR \propto P$ up to logarithms; the
-constants were never derived. They were read off two figures:
+constants were never derived. Here they are read off two figures:
 
 1. The line through the capacities (at least 99% accuracy, best of the learning rates 0.001, 0.003
    and 0.01, found by bisection over $S = R$) of models of $d = 8$ to $181$, $H = 8$, $D = 8$
@@ -16,12 +16,13 @@ the weights of one layer of the MLP:
 
 $$ y \ge 2300 - x/2, \qquad x \ge 1280 . $$
 
-A capacity is linear in the weights by (B4). Both conditions, each proportional to the $1024$ facts,
-then give for any number of facts
+By (B4) a capacity is linear in the weights. With both conditions in proportion to the number of
+facts, $1024$ in the figure, it follows that
 
 $$ SR \le \min\Big\{\frac{1024}{1280}\,x,\ \frac{1024}{2300}\Big(y + \frac x2\Big)\Big\}. $$
 
-The vertical part is an extrapolation: the condition on $x$ could also be proportional to $S + R$.
+The bound by $x$ alone is an extrapolation: the condition on $x$ could also be proportional to
+$S + R$.
 """
 
 from recall_claims import prediction
@@ -53,7 +54,7 @@ def capacity(parameters: float) -> float:
     source="paper B, arXiv 2412.06538, B8: drawn boundary, made linear in the facts by B4",
 )
 def traded_capacity(value_parameters: float, mlp_parameters: float) -> float:
-    """Number of facts on the published boundary between attention and MLP.
+    """Number of facts that attention and MLP recall together, by the published boundary.
 
     ``value_parameters``: x = H d_h d, of the value matrices.  ``mlp_parameters``: y = m d, of one
     of the MLP's two layers.

@@ -9,8 +9,8 @@ from theory.laws.quadrature import Array, poisson_chance
 def product_mean(weight: Array, cells: int, total: int) -> float:
     """Mean of prod_c weight[n_c] over even multinomial counts n_c of ``total`` items in ``cells``.
 
-    With weights 0 and 1 it is the chance that every count is allowed. Exact: the counts are
-    independent Poisson variables given their sum.
+    With weights of 0 and 1 it is the probability that every count has weight 1. Exact: multinomial
+    counts are independent Poisson variables given their sum.
 
     >>> round(product_mean(np.array([1.0, 1.0, 0.0]), 5, 2), 9)
     0.8
@@ -21,7 +21,7 @@ def product_mean(weight: Array, cells: int, total: int) -> float:
         total: number of items.
     """
     each = weight * poisson_chance(np.arange(total + 1), total / cells)
-    # Sums that wrap around on to ``total`` are as rare as five times as many things as the mean.
+    # Sums that wrap around to ``total`` exceed five times the mean, which is very rare.
     size = fft.next_fast_len(4 * total + 64, real=True)
     sums = fft.irfft(fft.rfft(each, size) ** cells, size)
     return float(sums[total] / poisson_chance(np.array(total), total))

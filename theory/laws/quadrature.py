@@ -1,4 +1,8 @@
-"""Nodes and weights of laws that predictions average over."""
+"""Nodes and weights of laws that predictions average over.
+
+A quadrature returns ``count`` nodes and as many weights, which add up to 1 (`legendre`: to 2). A
+law with fewer values has fewer nodes.
+"""
 
 import math
 from functools import lru_cache
@@ -13,7 +17,7 @@ Real = NDArray[np.floating[Any]]
 
 
 def golub_welsch(diagonal: Array, side: Array) -> tuple[Array, Array]:
-    """Gauss nodes and probabilities of a law, from its recurrence coefficients.
+    """Gauss nodes and probabilities of a law, each (count,), from its recurrence coefficients.
 
     Args:
         diagonal: diagonal recurrence coefficients, (count,).

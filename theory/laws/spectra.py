@@ -65,7 +65,7 @@ def effective_rank(count: float, dim: float) -> float:
     r"""$D$, the inverse mean squared correlation of the entries of $Kg$, g a normal vector.
 
     The covariance of the entries is $K^2$. Coordinates along random directions in D dimensions are
-    equally correlated: $D = n/(t_4/t_2^2 - 1)$.
+    as strongly correlated: $D = n/(t_4/t_2^2 - 1)$.
 
     >>> round(effective_rank(256, 56))
     36

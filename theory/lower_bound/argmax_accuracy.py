@@ -39,7 +39,7 @@ _SCALE_NODES = 5
 
 @dataclass(frozen=True)
 class Counts:
-    r"""Relative counts $s = n/\lambda$ of a label, with quadrature weights and two moments.
+    r"""Relative counts $s = n/\lambda$ of a label, $\lambda = N/V$: quadrature and two moments.
 
     Attributes:
         shares: values of $s$, shape (count,).

@@ -1,14 +1,15 @@
 r"""Bound on accuracy from information: no estimator of the map has a larger accuracy.
 
-Let $A$ be the number of labels guessed right and $x = EA$. If the guess were independent of a
-uniform $\pi$, the factorial moments of $A$ would be at most 1, so that $E(1+s)^A \le e^s$. The
-guess may name a label twice. Donsker and Varadhan's inequality gives $x\log(1+s) - s \le I$, and
-the best $s = x - 1$
+Let $A$ be the number of the $V$ labels that are guessed right, and $x = EA$. If the guess were
+independent of a uniform map $\pi$, the factorial moments of $A$ would be at most 1, even if the
+guess names a label twice. Then $E(1+s)^A \le e^s$, and Donsker and Varadhan's inequality gives
+$x\log(1+s) - s \le I$ for the true guess. With the best $s = x - 1$ and the accuracy $\alpha$ this
+is
 
 $$ x\log x - x + 1 \le I, \qquad x = \alpha V \ge 1 . $$
 
-The bound is rigorous for given information $I$, which is `gradient_channel.information` where the
-channel is Gaussian, and at most N `gradient_channel.sample_information` always.
+The bound is rigorous for given information $I$. This is at most `gradient_channel.information`
+where the channel is Gaussian, and at most N times `gradient_channel.sample_information` always.
 """
 
 import math

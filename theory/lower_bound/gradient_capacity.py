@@ -1,9 +1,9 @@
 r"""Half-accuracy contour, to leading order, of estimators that see the gradient at initialisation.
 
 The right label, of mean score 1, beats the largest of $V$ rivals, $\sqrt{2\log V}$ standard
-deviations, once $2\log V\,\sigma_B^2 = 1$. For $V \to \infty$, $\log V \ll d \ll V$ the variance of
-both matched filter (`matched_filter`) and linear MMSE (`linear_mmse`) is
-$\frac{V}{d^2}(1 + \frac{LV}{N})$.
+deviations, once $2\log V\,\sigma_B^2 = 1$. For $V \to \infty$, $\log V \ll d \ll V$ this variance
+$\sigma_B^2$ of a rival's score is $\frac{V}{d^2}(1 + \frac{LV}{N})$ for the matched filter
+(`matched_filter`) as well as linear MMSE (`linear_mmse`).
 """
 
 import math
@@ -30,7 +30,7 @@ def half_dim(problem: Problem) -> float:
 def half_samples(problem: Problem) -> float:
     r"""Number of samples at which half of the labels are guessed right, to leading order.
 
-    It is `half_dim`, solved for $N \ll LV$, where noise from the other tokens dominates
+    It is `half_dim`, solved for $N$ where $N \ll LV$, so that noise from the other tokens dominates
     interference. The problem's own ``samples`` plays no part.
 
     Finite size: linear MMSE needs 0.85 to 0.94 times as many for V from 192 to 512, d/V of 0.4 and

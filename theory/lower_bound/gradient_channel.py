@@ -7,12 +7,13 @@ $$ \frac{1}{NL}\,\mathrm{diag}(n)\Big(P_\pi - \frac JV\Big) + \text{fluctuations
    \nu^2 = \frac{L-1}{NL^2V^2} \text{ per entry}. $$
 
 **Assumption.** The fluctuations are Gaussian (the Gaussian-equivalent channel), and the decoder
-knows the label counts. Without it no such bound holds: in exact arithmetic even a single real
-number G may determine M. For b bits per entry of G the unconditional bound is $I \le b d^2\log 2$.
+knows the label counts. Without this assumption no such bound holds: in exact arithmetic even a G
+that is a single real number may determine M. If an entry of G has b bits, $I \le b d^2\log 2$ holds
+without any assumption.
 
-Over the $(V-1)^2$ directions of mean zero the signal has variance $\nu^2\rho$ each, $\rho$ =
-`snr`. Signal and noise of G then both have covariance $\propto UU^\top\otimes ZZ^\top$, the
-embeddings cancel, and the Gaussian law maximises entropy: `information`.
+In each of the $(V-1)^2$ directions of mean zero the signal has variance $\nu^2\rho$, $\rho$ =
+`snr`. So signal and noise of G both have a covariance $\propto UU^\top\otimes ZZ^\top$, and the
+embeddings cancel. As the Gaussian law maximises entropy, `information` is an upper bound.
 """
 
 import math
@@ -39,8 +40,8 @@ _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and c
 def snr(problem: Problem) -> float:
     r"""Signal over noise in the gradient: ratio of variances per direction of mean zero.
 
-    The $V$ added to $N$ is from $E n^2 = \lambda^2(1 + 1/\lambda)$. Paper A's assumptions allow
-    small and large $N/(LV)$.
+    The $V$ in the numerator is from $E n^2 = \lambda^2(1 + 1/\lambda)$, $\lambda = N/V$. Paper A's
+    assumptions allow small and large $N/(LV)$.
     """
     size = problem.vocab_size
     return (problem.samples + size) / ((problem.length - 1) * (size - 1))

@@ -1,10 +1,10 @@
 r"""Linear MMSE: remove the embeddings' overlaps by pseudo-inverses on both sides, then guess.
 
 Signal and noise of the Gaussian-equivalent channel have covariances that are both proportional to
-$UU^\top\otimes ZZ^\top$, so the pseudo-inverse is the best linear estimate. It reads M through
-projectors of rank $d$ and $d' = d - 1$ in the $V - 1$ directions of mean zero (one token direction
-is projected out with the unknown label counts). With $\delta = d/(V-1)$ an overlap has variance
-$(1-\delta)/d$ rather than $1/d$, and noise is amplified by $1/\delta$ on each side.
+$UU^\top\otimes ZZ^\top$, so the pseudo-inverse is the best linear estimate. This estimate reads M
+through projectors of rank $d$ and $d' = d - 1$ in the $V - 1$ directions of mean zero (one token
+direction is projected out with the unknown label counts). With $\delta = d/(V-1)$ an overlap has
+variance $(1-\delta)/d$ rather than $1/d$, and noise is amplified by $1/\delta$ on each side.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ REGIME = argmax_accuracy.REGIME
 
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
 _OWN_NODES, _RIVAL_NODES = 6, 12
-"""Fewer points leave steps where d is near V, and a rival's score is hardly more than a count."""
+"""Numbers of points. Fewer leave steps in the law of a score where d is near V."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,11 @@ def meetings(problem: Problem, law: Counts, nodes: int) -> Meetings:
 def linear_mmse_accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the linear MMSE estimate on the gradient of a training batch.
 
-    A token meets a label of relative count $s$ by chance $\mu s$ times, $\mu = N(L-1)/V^2$. Where
-    $\mu$ is of order 1 the skewness of this number matters. A rival's score contains its own entry
-    of M, and so this number. Rivals with high counts $s$ fluctuate most. With more than V/2
-    dimensions the right label's score has little other noise, and is then skewed as well.
+    By chance a token meets a label of relative count $s$ on average $\mu s$ times,
+    $\mu = N(L-1)/V^2$. Where $\mu$ is of order 1 the skewness of this number matters. A rival's
+    score contains its own entry of M, and so this number. Rivals with high counts $s$ fluctuate
+    most. With more than V/2 dimensions the right label's score has little other noise, and is then
+    skewed as well.
 
     Raises ValueError: the dimension is not between 3 and V - 2.
     """
@@ -118,5 +119,8 @@ def linear_mmse_accuracy(problem: Problem) -> float:
     latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, error="8%", regime=THRESHOLD
 )
 def critical_samples(problem: Problem) -> float:
-    """Number N of samples at which half of the labels are guessed right; infinite if above 2^30."""
+    """Number N of samples at which half of the labels are guessed right.
+
+    0 if below V, infinite if above 2^30. Raises ValueError as `linear_mmse_accuracy`.
+    """
     return argmax_accuracy.half_samples(linear_mmse_accuracy, problem)

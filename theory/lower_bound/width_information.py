@@ -1,10 +1,10 @@
 r"""Effect of width on an estimator that sees the gradient at initialisation.
 
 With a random layer of width $m$ the gradient is $d\times m$ and sees a sequence through features
-$F$ of its whole bag of tokens. In direction $j$ the token at one position explains the share
-$\rho_j$ of the variance of $F$, an eigenvalue of $\Sigma_F^{-1}\Sigma_\mu$ with
-$\mu_v = E[F\mid x_l=v]$, and, as for the attention-only model (`gradient_channel`) and under the
-same assumption,
+$F$ of its whole bag of tokens. In direction $j$ the token at one position explains a share $\rho_j$
+of the variance of $F$. This share is an eigenvalue of $\Sigma_F^{-1}\Sigma_\mu$, from the
+covariances of $F$ and of its means $\mu_v = E[F\mid x_l=v]$ given one token. Under the assumption
+of `gradient_channel`, as for the attention-only model,
 
 $$ I \le \frac d2\sum_{j\le m}\log\Big(1 + \frac{N+V}{V-1}\,\frac{\rho_j}{1-\rho_j}\Big) . $$
 

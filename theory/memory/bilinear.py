@@ -8,8 +8,7 @@ keys, $K_{xy}$ has mean $t^2$ and variance $((1+2t^2)^2-t^4)/m$, so that
 
 $$ T^2 = E K_{xy}^2 = q + \frac1m\Big(1+\frac4d+3q\Big),\qquad q = Et^4 = \frac3{d(d+2)} . $$
 
-No width removes the first term: the features are quadratic forms. To leading order the smallest of
-N margins is
+No width removes q: the features are quadratic forms. To leading order the smallest of N margins is
 
 $$ \gamma = C_s - C_x\sqrt{\frac{N\log N^2}{md}\Big(1+\frac{3m}{d^2}\Big)},\qquad C_s=1,\ C_x=2 ,
 $$
@@ -19,11 +18,11 @@ bracket, and fitted constants.
 
 A *whitened* readout is fitted by least squares: it answers with the projection of the values onto m
 dimensions of $R^N$, so that $\sum_yK_{xy}^2 = K_{xx}$. The own share $K_{xx}$ is $\rho=m/N$ on
-average. The rest is cross talk, $K_{xx}(1-K_{xx})$, and relative to the own share
+average. The rest of the sum, $K_{xx}(1-K_{xx})$, is cross talk. Relative to the own share
 
-$$ T^2 = \frac1N\Big(\frac1\rho-1\Big) = \frac1m-\frac1N ; $$
+$$ T^2 = \frac1N\Big(\frac1\rho-1\Big) = \frac1m-\frac1N . $$
 
-a key's feature norm changes its own share, and with it $T^2$, as before. From m = N on every answer
+A key's feature norm changes its own share, and with it $T^2$, as before. From m = N on every answer
 is right, and m < N neurons store about m more facts than with the plain readout.
 """
 
@@ -85,7 +84,7 @@ def overlaps(associations: float, dim: int, width: float, whitened: bool) -> mlp
 
     Raises:
         ValueError: fewer than 1 neuron or 2 dimensions, or a whitened memory with at least as many
-            neurons as associations: it interpolates.
+            neurons as associations, which interpolates.
     """
     if width < 1 or dim < 2 or (whitened and width >= associations):
         raise ValueError(
@@ -136,10 +135,10 @@ def smallest_margin(*, associations: int, dim: int, width: float) -> float:
     """Mean of the smallest margin (own score minus largest rival score) of a plain memory.
 
     Acc_g is the share of keys with a margin above g, and margins below -3 count as -3. Keys with a
-    margin below a level are few and nearly independent. Stated error: {error}. It is mostly too
-    high, by up to 0.04 beyond the regime's ends, where overlaps are far from normal. Overlaps with
-    one key are sums of m products of normals, with an excess kurtosis of 54/m. From m of the order
-    of d^2 on, overlaps are squares of cosines.
+    margin below a level are few and nearly independent. Stated error: {error}. The formula is
+    mostly too high, by up to 0.04 beyond the regime's ends, where overlaps are far from normal.
+    Overlaps with one key are sums of m products of normals, with an excess kurtosis of 54/m. From m
+    of the order of d^2 on, overlaps are squares of cosines.
 
     Raises:
         ValueError: as in `overlaps`.
@@ -169,6 +168,9 @@ def half_width(*, associations: int, dim: int, whitened: bool) -> float:
     """Number of neurons, real, at which half of the answers are right; infinite if none suffices.
 
     Stated error of a whitened memory: {error}; a plain memory can need 10% more.
+
+    Raises:
+        ValueError: fewer than 2 dimensions.
     """
     return crossing.log_root(
         lambda width: accuracy(associations=associations, dim=dim, width=width, whitened=whitened),

@@ -11,14 +11,15 @@ likelihood that adds up to $2^B$ over all functions)
 
 $$ \mathrm{CE} \ge \log M - \frac{B\log 2}N . $$
 
-Rate-distortion theory makes the first tight for many facts. The best of $2^B$ random codewords
-agrees with the function in a share of facts whose mean is the mean maximum of $2^B$ binomials.
+By rate-distortion theory the first bound is tight for many facts. The best of $2^B$ random
+codewords agrees with the function in a share of facts. The mean of this share is the mean maximum
+of $2^B$ binomial variables, over N.
 
 **Constructions.** A memory of $n$ pairs under a random permutation recalls a pair with the
 probability that `linear` and `mlp` derive. Constructions are the sum of outer products (unchanged,
 after a projector of rank m, or rounded to signs), and memories with cosine or bilinear features of
-width m. At the capacity, $P=0.99$, a permutation is known up to $n!/(n-e)!$ possibilities,
-$e=n/100$ errors, so that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real
+width m. At the capacity, $P=0.99$, there are $e=n/100$ errors. They leave up to $n!/(n-e)!$
+permutations possible, so that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real
 parameter can hold; a memory of weights of $k$ bits holds at most $k$ bits per weight.
 """
 
@@ -130,9 +131,12 @@ def random_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
 
 
 def one_by_one(*, facts: int, outputs: int, bits: float) -> float:
-    """Accuracy of a table of log2(outputs) bits for each fact, which guesses facts beyond.
+    """Accuracy of a table of log2(outputs) bits per fact, which guesses the facts that do not fit.
 
     The number of facts that fit counts as real: it is not rounded down.
+
+    Raises:
+        ValueError: sizes or bits out of range.
     """
     _check(facts, outputs, bits)
     stored = min(bits / (facts * math.log2(outputs)), 1.0)
@@ -172,7 +176,10 @@ def recall_probability(construction: str, pairs: float, *, dim: int, width: int)
 
 
 def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -> float:
-    """Number of pairs, real, at which `recall_probability` falls to the target; 0 if below 4."""
+    """Number of pairs, real, at which `recall_probability` falls to the target; 0 if below 4.
+
+    Raises ValueError as `recall_probability`.
+    """
     found = crossing.root(
         lambda pairs: recall_probability(construction, pairs, dim=dim, width=width),
         4,
@@ -192,8 +199,8 @@ def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -
 def bits_per_parameter(construction: str, *, dim: int, width: int) -> float:
     """Bits per weight that a construction stores at its 99% capacity.
 
-    For n from 150 to 1000 the stated error is {error}: a permutation of n pairs has only n/100
-    errors at its capacity, a number that fluctuates.
+    For n from 150 to 1000 the stated error is {error}: at its capacity a memory of n pairs has only
+    n/100 errors, a number that fluctuates. Raises ValueError as `recall_probability`.
     """
     recalled = 0.99 * capacity(construction, dim=dim, width=width)
     return math.lgamma(recalled + 1) / math.log(2) / parameters(construction, dim=dim, width=width)

@@ -15,23 +15,25 @@ $$ P(c>\rho_{ij}) = I_{(1-\rho_{ij})/2}(\tfrac k2,\tfrac k2), $$
 
 for any values and directions. The decodability $\rho$ of a value is the least $\rho_{ij}$ over its
 rivals, for the directions that make it largest. On average a share of at most $(F-1)\,P(c>\rho)$ of
-the facts is wrong. Where this is 1%, k is $2\ln(100F)/\ln\frac1{1-\rho^2}$ to leading order, which
-for 64 to 512 facts is 26% to 33% too long. The share is a bound and no more: rivals that are
-farther away win less often, and several may win together.
+the facts is wrong. Where this share is 1%, k is $2\ln(100F)/\ln\frac1{1-\rho^2}$ to leading order,
+which for 64 to 512 facts is 26% to 33% too long. The share is only a bound: rivals that are farther
+away win less often, and several may win together.
 
 **Values in groups.** There are K groups of b = F/K values. Values are $v=sz+\sqrt\gamma\,c$ with
 $s^2=1-\gamma$, where z of each value and c of each group are orthonormal. By symmetry the best
-direction is a sum of p, the value less its group's mean, and y q, where q is the group's mean less
-the mean of all. It makes both kinds of rival equally near, so that $y=s(1-s+\frac sb)/\tau^2$ with
-$\tau^2=\frac{s^2}b+\gamma$. Then $|p|^2=s^2(1-\frac1b)$, $|q|^2=\tau^2(1-\frac1K)$ and
+direction is $p+yq$, where p is the value less its group's mean, and q is the group's mean less the
+mean of all. This direction makes rivals in the group and in other groups equally near, so that
+$y=s(1-s+\frac sb)/\tau^2$ with $\tau^2=\frac{s^2}b+\gamma$. Then $|p|^2=s^2(1-\frac1b)$,
+$|q|^2=\tau^2(1-\frac1K)$ and
 
 $$ \rho = \frac s{\sqrt{2(|p|^2+y^2|q|^2)}}\to\tfrac12\sqrt{1+s}\quad\text{for large b and K}. $$
 
 With one group $\rho$ is near $\sqrt{1/2}$ whatever $\gamma$: a part that all values share costs
-nothing. Only codes that are made of the values themselves pay for it, with $\rho=s/\sqrt2$.
+nothing. Only codes made of the values themselves pay for this part: they have $\rho=s/\sqrt2$.
 
 **Weights.** The decoder has k d weights, whatever the facts. An encoder that is linear in random
-features needs about k per fact, so both need of order $F\ln F/\ln\frac1{1-\rho^2}$ for d near F.
+features needs about k weights per fact. For d near F, decoder and encoder each need of order
+$F\ln F/\ln\frac1{1-\rho^2}$ weights.
 """
 
 import math
@@ -111,9 +113,9 @@ def needed_code(
 ) -> float:
     """Code dimension from which this mean share of facts is sure to be decoded correctly.
 
-    Stated error: half of all decoders have 99% right from at most {error} fewer dimensions on. The
-    bound counts rivals that win together once each, and few decoders have most of the errors.
-    Raises ValueError as `decodability`.
+    Stated error: the dimension from which half of all decoders have 99% right is at most {error}
+    less. The bound counts rivals that win together once each, and few decoders make most of the
+    errors. Raises ValueError as `decodability`.
     """
     return crossing.log_root(
         lambda dim: least_share(facts, groups, shared, dim, code), 1.0, level=share, tolerance=1e-9

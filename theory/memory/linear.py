@@ -224,7 +224,7 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
     An entry of W is nearly normal with variance $n/d^2$, so (Bussgang) the sign is
     $\sqrt{2/\pi}\,W_{ab}d/\sqrt n$ plus an uncorrelated rest of variance $1-2/\pi$. In units of the
     signal this rest adds an isotropic vector of squared length $(\pi/2-1)\,n/d$. To leading order
-    the noise grows by $\pi/2$, but the terms of order $1/d$ do not.
+    the variance of the noise grows by a factor $\pi/2$, but the terms of order $1/d$ do not grow.
 
     Stated error: {error} for n >= 30 and d >= 12, mostly too low; 0.007 from n = 60 on.
 
@@ -327,11 +327,12 @@ def _threshold(success: Callable[[float], float], low: float, high: float) -> fl
 
 
 def score_laws(associations: int, dim: int) -> dict[str, Law]:
-    r"""Distribution functions of the right score, a wrong score, and the lead over the largest.
+    r"""Distribution functions of the right score, "own", a wrong score, "rival", and the "lead".
 
-    The scores have variances $(n-1)/d^2$ and $(n-2)/d^2+2/d$. The part $2/d$ is not crosstalk: the
-    wrong output is close to the right one, or its input to the query. The lead's law is $1-P(t)$,
-    where $P(t)$ is the probability that the right score leads by at least t.
+    The lead is over the largest wrong score. The two scores have variances $(n-1)/d^2$ and
+    $(n-2)/d^2+2/d$. The part $2/d$ is not crosstalk: the wrong output is close to the right one, or
+    its input to the query. The lead's law is $1-P(t)$, where $P(t)$ is the probability that the
+    right score leads by at least t.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
@@ -351,8 +352,8 @@ def score_laws(associations: int, dim: int) -> dict[str, Law]:
 def rivals_below(associations: int, dim: int) -> Law:
     """Distribution function of the number of rivals that score less than the right output.
 
-    This percentile profile of n - 1 rivals is binomial, given the variables that `recalled`
-    averages over.
+    This percentile of the right output among n - 1 rivals is binomial, given the variables that
+    `recalled` averages over.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.

@@ -221,7 +221,7 @@ def mlp_memory_accuracy(
 def all_recalled(*, associations: int, **sizes: Any) -> float:
     r"""Probability that all N are right, $e^{-N(1-\mathrm{Acc})}$: 1/2 at `critical_width`.
 
-    ``sizes``: as in `mlp_memory_accuracy`.
+    ``sizes``, and errors: as in `mlp_memory_accuracy`.
     """
     return math.exp(-associations * (1 - mlp_memory_accuracy(associations=associations, **sizes)))
 
@@ -310,11 +310,11 @@ def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None)
     r"""Leading order of `critical_width` for cosine features as $N, M\to\infty$.
 
     An input's own score exceeds a competitor's by a normal variable of mean 1 and variance 2v,
-    which is negative with probability $e^{-1/4v}$, and there are NM such pairs. With M = N much
-    larger than d it is $md = 8N\ln N$: one layer has as many parameters as the linear memory,
-    $d^2 = 8N\ln N$. The limit is approached logarithmically: for N from 128 to 1024 and d from 32
-    to 128 the width at finite size is 0.63 (N = d = 128) to 1.05 (N = 1024, d = 32) times this
-    width.
+    $v = (N/d+N/M)/m$. This is negative with probability $e^{-1/4v}$, and there are NM such pairs.
+    With M = N much larger than d it is $md = 8N\ln N$: one layer has as many parameters as the
+    linear memory, $d^2 = 8N\ln N$. The limit is approached logarithmically: for N from 128 to 1024
+    and d from 32 to 128 the width at finite size is 0.63 (N = d = 128) to 1.05 (N = 1024, d = 32)
+    times this width.
 
     Raises:
         ValueError: fewer than 2 outputs, or more outputs than associations.

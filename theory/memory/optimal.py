@@ -2,21 +2,21 @@ r"""Number of pairs that the best linear memory stores.
 
 A matrix $W$ stores $n$ random pairs of unit vectors in $\mathbb R^d$ if every $We_i$ lies in the
 cone $C_i=\{w: u_i^\top w\ge u_j^\top w\ \forall j\}$. The $(We_i)_i$ fill a subspace of dimension
-$d^2$ in $\mathbb R^{nd}$. *Were it a uniformly random one*, it would meet
+$d^2$ in $\mathbb R^{nd}$. *If this subspace were uniformly random*, it would meet
 $C_1\times\dots\times C_n$ with the probability
 
 $$ P_{sep} = 2\sum_{k\text{ odd}}P(K_1+\dots+K_n=d^2-k) , $$
 
-where $K_i$ independently has the law of the conic intrinsic volumes $v_k$ of the tangent cone,
-polar to $C_i$. It falls from 1 to 0 where $n\,E\,\mathrm{dist}^2(g,C_1) = d^2$, $g\sim N(0,1_d)$.
-The volumes are exact:
+where the $K_i$ are independent, and have the law of the conic intrinsic volumes $v_k$ of the
+tangent cone, polar to $C_i$. $P_{sep}$ falls from 1 to 0 where
+$n\,E\,\mathrm{dist}^2(g,C_1) = d^2$, $g\sim N(0,1_d)$. The volumes are exact:
 
 $$ n\,Ev_{m-1} = \binom nm\,I_m\,J_m,\quad m=1,\dots,d,\qquad
    I_m = \int f_{\alpha m}(\varphi)\,F_\alpha(\varphi)^{n-m}\,d\varphi , $$
 
 $\alpha=d-2$, $f_p\propto\cos^p$ with distribution function $F_p$ on $(-\frac\pi2,\frac\pi2)$, and
 $J_m$ the angles of a random simplex (Z. Kabluchko, Adv. Math. 380, 107612, 2021). As $n\to\infty$,
-$d^2\sim2n\log n$, slowly. The derivation is in optimal.md.
+$d^2$ slowly approaches $2n\log n$. The derivation is in optimal.md.
 """
 
 import math
@@ -117,11 +117,11 @@ def separable_probability(dim: int, associations: int) -> float:
 
 
 def frozen_associations(dim: int) -> float:
-    r"""Approximate number of pairs that is stored if the memory can raise only the correct scores.
+    r"""Approximate number of pairs stored by a memory that can raise only the correct scores.
 
     It solves $n\,E(\max_{j<n}g_j-g)_+^2=d^2$ with independent standard normal scores: the largest
-    competitor keeps its random value. A memory that can also lower competitors stores half as many
-    pairs again at d = 8 to 64, though the asymptote is the same.
+    competitor keeps its random value. A memory that can also lower competitors stores 1.5 times as
+    many pairs at d = 8 to 64, though the asymptote is the same.
 
     Raises ValueError unless ``dim`` is between 2 and 128.
     """
@@ -225,7 +225,7 @@ def _log_vertex_angles(dim: int, m: int) -> float:
             math.cos(angle)
         )
 
-    # Any line gives the same integral; beyond 1.3 tails underflow, and before it little cancels.
+    # All lines give the same integral; beyond 1.3 tails underflow, and up to there little cancels.
     saddle = float(optimize.minimize_scalar(height, bounds=(0, 1.3), method="bounded").x)
     # Far out the integrand falls like exp(-(alpha + 2) s), near the saddle like a Gaussian.
     s = np.linspace(0, 40 / (alpha + 2) + 9 / math.sqrt(alpha + 2), _LINE_NODES)

@@ -1,19 +1,21 @@
 r"""Number of random patterns that a perceptron separates: the weights that an output bit needs.
 
 The sign of $w\cdot x$, with d weights, has to be right for n patterns x in general position with
-random labels. Each pattern is one bit, so that n/d is bits per weight.
+random labels. Each pattern is one bit, so that n/d is a number of bits per weight.
 
-**Real weights** (Cover 1965). A new point lies on the boundary of some of the dividing hyperplanes,
-which then divide the others in a space of one dimension less: $C(n+1,d)=C(n,d)+C(n,d-1)$. So
+**Real weights** (Cover 1965). Let $C(n,d)$ count the dichotomies that hyperplanes make. A new point
+splits a dichotomy in two if one of its hyperplanes passes through this point. Such hyperplanes
+divide the old points in one dimension less: $C(n+1,d)=C(n,d)+C(n,d-1)$. So
 $C(n,d)=2\sum_{k<d}\binom{n-1}k$, and of the $2^n$ dichotomies the share
 
 $$ P(n,d) = P(X\le d-1),\qquad X\sim\mathrm{Bin}(n-1,\tfrac12), $$
 
-is separable: one half at n = 2d, for every d. Gardner's volume vanishes at the same n.
+is separable: one half at n = 2d, for every d. The volume of right weights (Gardner 1988) vanishes
+at the same n.
 
-**Binary weights** (Krauth and Mezard 1989). Of $2^d$ weights a share $2^{-n}$ is right on average,
-but rare patterns dominate this mean. In the replica-symmetric ansatz the typical entropy of
-solutions, per weight, at n = a d is
+**Binary weights** (Krauth and Mezard 1989). Of the $2^d$ weight vectors a share $2^{-n}$ is right
+on average, but rare sets of patterns dominate this mean. In the replica-symmetric ansatz the
+typical entropy of solutions, per weight, at n = a d is
 
 $$ s = -\frac{\hat q(1-q)}2 + E\log2\cosh(\sqrt{\hat q}z) + a\,E\log H(u),\quad
    u=\sqrt{\frac q{1-q}}\,z, $$
@@ -49,6 +51,8 @@ PATTERNS = Regime(
 def separable_share(patterns: int, dim: int) -> float:
     """Exact share of the dichotomies of points in general position that a hyperplane through the
     origin makes.
+
+    Raises ValueError: fewer than 1 pattern or dimension.
 
     >>> round(separable_share(16, 8), 9)
     0.5

@@ -10,26 +10,26 @@ $$ e_s = \sum_rD_ru_{a_r(s)},\qquad D_re_s = u_{a_r(s)} + z . $$
 
 The MLP, 2 R d ReLU neurons of fixed weights, is the gate $x\mapsto D_rx$ and stores no fact. z is a
 sum of R - 1 unit vectors: $|z|^2$ has mean $R-1$ and relative variance $2(R-2)/((R-1)d)$. The score
-of a is 1 + x, where x varies by $|z|^2/d$; the score of another attribute varies by $|y|^2/d$,
-$|y|^2=1+2x+|z|^2$. The R - 1 attributes in z itself have nearly 2/d more, because $u_b\cdot Du_b$
-varies by 3/(d + 2) instead of 1/d. So a fact is answered correctly with probability
+of a is 1 + x, where x has variance $|z|^2/d$. The score of another attribute has variance
+$|y|^2/d$, $|y|^2=1+2x+|z|^2$. For the R - 1 attributes in z itself it is nearly 2/d larger, because
+$u_b\cdot Du_b$ has variance 3/(d + 2) instead of 1/d. So a fact is answered correctly with
+probability
 
 $$ P = E\,F_d\Big(\frac{(1+x)\sqrt d}{|y|}\Big)^{C-R}
    F_d\Big(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2(d-1)/(d+2)}}\Big)^{R-1} , $$
 
 $F_d$ the law of a coordinate of the sphere. To leading order half of the facts are right at
-$d = 2\ln C/\ln\frac R{R-1}$, about $(2R-1)\ln C$. For many relations all are right at $8R\ln C$: C
-times as many facts cost a logarithm in dimension.
-No bit is gained: the C embeddings have C d weights, and to leading order store as many bits per
-weight as the sum of outer products of `linear`.
+$d = 2\ln C/\ln\frac R{R-1}$, about $(2R-1)\ln C$. For many relations all are right at $8R\ln C$:
+the dimension grows with the logarithm of C. No bit is gained: the C embeddings have C d weights,
+and to leading order store as many bits per weight as the sum of outer products of `linear`.
 
 **Queries of k hops** ask for $r_k(\dots r_1(s))$, where attributes are the subjects.
 
 - *With a chain of thought* the model says each attribute on the way and looks up its embedding.
-  Embeddings and MLP are the same as for one hop. A right answer needs k right ones, about other
-  subjects, so it has probability $P(R)^k$. Two corrections are of order 1/C: a path may return to a
-  fact, and two wrong answers may lead back.
-- *Without one*, all $R^k$ compositions count as relations: the probability is $P(R^k)$, from
+  Embeddings and MLP are the same as for one hop. The last answer is right if the answers to all k
+  hops are, about different subjects, so with probability $P(R)^k$. Two corrections are of order
+  1/C: a path may return to a fact, and two wrong answers may lead back.
+- *Without one*, all $R^k$ compositions count as relations: the probability is $P(R^k)$, with
   $2R^kd$ neurons. To leading order half of the queries are right near $d=(2R^k-1)\ln C$. Two
   compositions of random one-to-one maps agree on a subject with chance about 1/C, as two
   independent maps do.
@@ -122,7 +122,7 @@ def accuracy(attributes: float, relations: int, dim: float) -> float:
     regime=FACTS.searched(without=("dim",)),
 )
 def needed_dim(attributes: int, relations: int, share: float = 0.99) -> float:
-    """Embedding dimension at which this share of the facts is answered correctly.
+    """Embedding dimension at which this share of the facts is answered correctly; 0 if below 4.
 
     Stated error: {error} at 0.99.
 
@@ -145,13 +145,13 @@ def needed_dim(attributes: int, relations: int, share: float = 0.99) -> float:
     regime=HOPS,
 )
 def hops_accuracy(attributes: int, relations: int, dim: float, hops: int, chain: bool) -> float:
-    """Share of the queries of several hops that come out right.
+    """Share of the queries of several hops that are answered correctly.
 
     Stated error: {error}.
 
     Args:
         attributes: number of subjects, which are also the attributes.
-        relations: number of relations, of which every query names a sequence.
+        relations: number of relations; every query names a sequence of them.
         dim: embedding dimension.
         hops: length of the sequence.
         chain: whether the model says each attribute on the way.
@@ -171,7 +171,7 @@ def hops_accuracy(attributes: int, relations: int, dim: float, hops: int, chain:
     regime=HOPS.searched(without=("dim",)),
 )
 def hops_dim(attributes: int, relations: int, hops: int, chain: bool) -> float:
-    """Embedding dimension at which half of the queries of several hops come out right.
+    """Embedding dimension at which half of the queries of several hops are right; 0 if below 4.
 
     Stated error: {error}.
 

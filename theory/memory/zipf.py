@@ -10,10 +10,10 @@ $$ \int\varphi(z)\prod_{j\ne i}\Phi\Big(\frac{q(x)+\sigma_iz}{\sigma_j}\Big)dz,\
    \sigma_j^2=\frac{Q_j}d+\frac1{d^2}\sum_{a\ne i,j}Q_a , $$
 
 $Q_a$ the sum of $\pi_{x'}q(x')^2$ over the other tokens of label $a$, and $\pi_x=1-(1-p)^T$ the
-probability that $T$ samples contain the token. The last sum leaves out two labels: for $\sigma_i$,
-which serves all rivals, it is $\frac{M-2}{M-1}\sum_{a\ne i}Q_a$, its mean over the rivals. With a
-label for each token the memory is that in `linear`. The derivation, and the rates that follow, are
-in zipf.md.
+probability that $T$ samples contain the token. The last sum leaves out two labels, i and j. For
+$\sigma_i$, which serves all rivals, the sum is its mean over the rivals,
+$\frac{M-2}{M-1}\sum_{a\ne i}Q_a$. With a label for each token the memory is as in `linear`. The
+derivation, and the rates that follow, are in zipf.md.
 
 Finite size: where even the most frequent token may fail, predicted errors are up to 10% off.
 """
@@ -206,8 +206,8 @@ def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> flo
 def unseen_mass(alpha: float, samples: float) -> float:
     """Probability that a random token is not among the training samples, for many samples.
 
-    The stated error is {error} from 64 samples on, for alpha from 1.5 to 3; at alpha = 3.25 and
-    4, and 64 samples, it is 1.3 and 4%.
+    The stated error is {error} from 64 samples on, for alpha from 1.5 to 3. With 64 samples it is
+    1.3% at alpha = 3.25 and 4% at alpha = 4.
 
     Raises:
         ValueError: alpha not above 1, or not a positive number of samples.
@@ -239,7 +239,7 @@ def least_error(alpha: float, labels: int, tokens: int, samples: int) -> float:
 
 @prediction(latex=r"E\propto\left(\frac d{\ln d}\right)^{1-\alpha}", source=_SOURCE)
 def cutoff_exponent(alpha: float) -> float:
-    r"""Exponent of the error as a power of the number of tokens that fit.
+    r"""Exponent of the error of the cut-off scheme, as a power of the number of tokens that fit.
 
     This number is a multiple of $d/\ln d$ with few labels (the reported rate leaves out the
     logarithm), and of $d^2/\ln d$ with a label for each token.

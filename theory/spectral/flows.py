@@ -6,8 +6,8 @@ the matrices $W_{OV}$, $W_{KQ}$ stay on a manifold of four coordinates. With
 
 $$ x_S = \alpha_S\beta_S/\sqrt R,\quad q_S = x_S - \log(S-1),\quad e_S = 1/(1+e^{q_S}), $$
 
-the probability that the answer names the right subject is $1-e_S$; likewise for relations, with
-$S$ and $R$ exchanged. The loss is $-\log(1-e_S) - \log(1-e_R)$.
+the probability that the answer names the right subject is $1-e_S$. The same holds for relations,
+with $S$ and $R$ exchanged. The loss is $-\log(1-e_S) - \log(1-e_R)$.
 
 * gradient: $\alpha_S' = \beta_Se_S/((S-1)\sqrt R)$, $\beta_S' = \alpha_Se_S/(S\sqrt R)$;
 * spectral: $\alpha' = 1$, $\beta_S' = u_S/(\sqrt S|u|)$ with $u = (\alpha_Se_S, \alpha_Re_R)$;
@@ -56,7 +56,7 @@ LEARNED = FACTS.searched(
     ),
     duration=log_range(2.0, 8192),
 )
-"""Regime in which learning times are right to the steps of an integrator, as are their ratios."""
+"""Regime in which learning times and their ratios are right to the steps of an integrator."""
 SPECTRAL = LEARNED.searched(flow=("spectral",), duration=log_range(2.0, 32))
 SIGN = LEARNED.searched(
     "powers of 2",
@@ -109,9 +109,8 @@ PATHS = FACTS.searched(
 def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> float:
     """Approximate time at which both errors are small; 0 where sizes allow no such embeddings.
 
-    For a start of 0.01; within 2%, or 7% under spectral flow. It does not use the formulas below:
-    regimes take this time as a limit up to which the formulas are tested. A flow shorter than its
-    learning time is refused.
+    For a start of 0.01; within 2%, or 7% under spectral flow. The formulas below are not used,
+    because regimes take this time as a limit up to which these formulas are tested.
     """
     sizes = cell["subjects"], cell["relations"]
     levels = [math.log((own - 1) * (1 / error - 1)) for own in sizes]
@@ -279,7 +278,7 @@ def log_odds(
         embeddings: kind of embeddings; only sign flow depends on it.
 
     Raises:
-        ValueError: sign flow, embeddings as for `sign_rates`.
+        ValueError: with sign flow, embeddings as for `sign_rates`.
     """
     own, _ = facts.seen_from(part)
     return _strength(facts, part, time, flow, embeddings) - math.log(own - 1)
@@ -291,14 +290,15 @@ def learning_time(
 ) -> float:
     r"""Time at which the probability of a wrong subject, or relation, has fallen to a given error.
 
-    Gradient flow in closed form, to 1e-5 of the time. Up to 0.3% for 2 subjects, and 2e-5 for 16,
+    Gradient flow has a closed form, right to 1e-5 of the time. To 0.3% for 2 subjects, and 2e-5 for
+    16, it is
     $$ T_S \simeq \frac{\kappa_S}2\left[\log\frac x{x_0} + \frac{\mathrm{Ei}(x)-
        \mathrm{Ei}(x_0)}{S-1}\right], \quad x=\log\frac{(S-1)(1-\delta)}\delta,\quad
-       x_0=\frac{\alpha_0^2}{\sqrt R}; $$
-    sign flow by a quadratic equation; spectral flow by integration.
+       x_0=\frac{\alpha_0^2}{\sqrt R}. $$
+    Sign flow needs a quadratic equation, and spectral flow is integrated.
 
     Raises:
-        ValueError: the error is not in (0, 1), or embeddings as for `sign_rates`.
+        ValueError: the error is not in (0, 1), or embeddings are not as `sign_rates` asks.
     """
     level = _level(facts, part, error)
     own, other = facts.seen_from(part)
@@ -309,7 +309,7 @@ def learning_time(
         half = facts.start * (a + b) / 2
         missing = level * math.sqrt(other) - facts.start**2
         return missing / (half + math.sqrt(half**2 + a * b * missing))
-    # Fewer than all tokens can take of the attention's norm: then x = t^2 / sqrt(own other).
+    # At most all of the attention's norm goes to one part: then x = t^2 / sqrt(own other).
     longest = 4 * math.sqrt(level) * (own * other) ** 0.25 + 4
     return crossing.log_root(
         lambda time: _strength(facts, part, time, flow, embeddings),
@@ -340,7 +340,7 @@ def time_ratio(
 def gradient_error(facts: Facts, part: Part, time: float) -> float:
     r"""Probability of a wrong subject, or relation, under gradient flow at a time.
 
-    $Te_S(q_S+\log(S-1)) \to \kappa_S/2$, and $q_S = \log T$ up to $\log\log T$.
+    At large times T, $Te_S(q_S+\log(S-1)) \to \kappa_S/2$, and $q_S = \log T$ up to $\log\log T$.
     """
     return float(special.expit(-log_odds(facts, part, time, flow="gradient")))
 
@@ -349,11 +349,11 @@ def gradient_error(facts: Facts, part: Part, time: float) -> float:
     latex=r"\frac{dq_S}{d(T^2)} = \frac{dq_R}{d(T^2)} \to \frac1{\sqrt{2SR}}", source=_SOURCE
 )
 def spectral_decay_rate(facts: Facts) -> float:
-    r"""Rate in the final decay of both errors under spectral flow, as exp(- rate T^2).
+    r"""Rate of the final decay of both errors under spectral flow: they fall as exp(-rate T^2).
 
     In this phase the errors of subject and relation fall together, and attention divides such that
     $S\beta_S'^2 = R\beta_R'^2 = 1/2$. With two subjects or relations, or soon after an error of
-    0.01, it is up to 4.5% off.
+    0.01, the rate is up to 4.5% off.
     """
     return 1 / math.sqrt(2 * facts.subjects * facts.relations)
 

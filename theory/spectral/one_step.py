@@ -9,7 +9,7 @@ Item i is recalled if its own score is the largest at $v_i$. The mean number rec
 items of the probability that a Gaussian own score exceeds N - 1 Gaussian competitors:
 
 - gradient step, W = G: item j competes with $p_j(v_j\cdot v_i)$, of variance $p_j^2/d$, and with
-  the noise $|Wv_i|^2/d$, to which item i itself adds $p_i^2$;
+  noise of variance $|Wv_i|^2/d$; item i itself adds $p_i^2$ to $|Wv_i|^2$;
 - spectral step, W the polar factor of G: all competitors have variance $1/d$, as W is orthogonal,
   the own score has the variance $V_i/d$, and the signal is
   $s(p) = \frac2\pi\int\frac{p\,m^2}{1+p^2m^2}dt$, where m(t) solves
@@ -80,7 +80,7 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
         for n in (2, 4)
     )
     net = iter(_net(2 * heads + 4))
-    # All is divided by the length of v_i. Most frequent items have weights of their own in it.
+    # Scores are divided by the length of v_i. The most frequent items have coefficients, `mixed`.
     mixed = np.zeros((heads, _ALONG.size, _POINTS))
     for k in range(heads):
         place = np.searchsorted(np.cumsum(found.chances[k]), next(net))
@@ -134,8 +134,8 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
 class _Crowd:
     """Log probability that all rivals, item j of variance 1 + (ratio w_j)^2, stay below a level.
 
-    It is tabulated for each block of items and for all competitors, at levels and ratios. Their
-    grids have these ``starts`` and the steps `_STEPS`.
+    It is tabulated for each block of items and for all competitors. The grids of levels and ratios
+    have these ``starts`` and the steps `_STEPS`.
     """
 
     starts: tuple[float, float]
@@ -307,8 +307,8 @@ def gradient_constant(exponent: float) -> float:
     r"""Limit of (number recalled after a gradient step) / d^(1/(2a)).
 
     $C_a = \int_0^\infty\prod_{j\ge1}\Phi((j/x)^a)\,dx$. There is no logarithm, because an item
-    competes only with the few more frequent ones. Each of the most frequent ones outscores it in
-    half of the memories.
+    competes only with the few items that are more frequent. Each of the most frequent items
+    outscores it in half of the memories.
 
     Raises:
         ValueError: ``exponent`` is not above 1.
@@ -323,7 +323,10 @@ def gradient_constant(exponent: float) -> float:
 
 
 def gradient_exponent(exponent: float) -> float:
-    """Exponent of d in the number recalled after a gradient step: 1/(2a)."""
+    """Exponent of d in the number recalled after a gradient step: 1/(2a).
+
+    Raises ValueError: ``exponent`` is not above 1.
+    """
     check_exponent(exponent)
     return 1 / (2 * exponent)
 
@@ -332,6 +335,8 @@ def gradient_exponent(exponent: float) -> float:
 @lru_cache
 def critical_batch(dim: int, items: int, exponent: float) -> float:
     """Batch size at which a spectral step recalls half as many items as on the population.
+
+    Infinite if no batch up to 2^40 does.
 
     Raises:
         ValueError: as in `recalled_gradient`.

@@ -23,7 +23,7 @@ _BLOCKS = 1.1
 _RARE = 12.0
 """Mean count up to which its law is summed term by term."""
 _SPREAD = 12.0
-"""Factor, in powers of e, by which an integral over m extends beyond the most frequent item."""
+"""Logarithm of the factor by which an integral over m extends beyond the most frequent item."""
 _Z = np.linspace(-8, 8, 161)
 _CHANCE_Z = stats.norm.pdf(_Z) / stats.norm.pdf(_Z).sum()
 
@@ -45,7 +45,7 @@ class Items:
         """Make items of frequency i^-exponent, with weights from a batch or from the population.
 
         Raises:
-            ValueError: a size is senseless, or there are not more items than dimensions.
+            ValueError: a size is impossible, or there are not more items than dimensions.
         """
         check_exponent(exponent)
         if not 2 <= dim < items or (batch is not None and batch < 1):
@@ -116,13 +116,13 @@ class Scores:
     rivals: Array
 
     def levels(self, dim: int) -> Array:
-        """Values of the own score, in units of 1/sqrt(d): (items, values)."""
+        """Values that the own score takes, in units of 1/sqrt(d): (items, values)."""
         found: Array = math.sqrt(dim) * self.signal[:, None] + np.sqrt(self.own)[:, None] * _Z
         return found
 
     @staticmethod
     def mean(values: Array) -> Array:
-        """Mean over these levels, (items,)."""
+        """Mean of ``values``, (items, values), over the own score of `levels`: (items,)."""
         found: Array = values @ _CHANCE_Z
         return found
 

@@ -38,6 +38,8 @@ def last_rank(dim: int, exponent: float, steps: int) -> float:
     r"""Published rank up to which t steps recall items: $d_t = d^{2-(1-1/(2a))^t}$.
 
     It holds up to logarithms, on the population; a batch of B samples allows at most $B^{1/a}$.
+
+    Raises ValueError: ``exponent`` is not above 1.
     """
     check_exponent(exponent)
     return float(dim ** (2 - (1 - 1 / (2 * exponent)) ** steps))
@@ -52,8 +54,8 @@ def last_rank(dim: int, exponent: float, steps: int) -> float:
 def recalled(dim: int, items: int, exponent: float, steps: int) -> float:
     """Number of items recalled after ``steps`` steps.
 
-    Right within 3% from dim = 48 on, after a third step within 5% from dim = 64 on; less accurate
-    below.
+    It is right within 3% from dim = 48 on, and after a third step within 5% from dim = 64 on. Below
+    these dimensions it is less accurate.
 
     Raises:
         ValueError: sizes as for `Items.of`, or the number of steps is not 1 to 8.
@@ -63,10 +65,10 @@ def recalled(dim: int, items: int, exponent: float, steps: int) -> float:
     law = Items.of(dim, items, exponent)
     w, number = law.pooled()
     found: list[Nodes] = []
-    # Chances, (weights,), of each history: in which of the steps' gradients an item was.
+    # A history says which steps' gradients contained the item; its probabilities are (weights,).
     histories: dict[tuple[int, ...], Array] = {(1,): np.ones_like(w)}
     for step in range(steps):
-        # The least frequent item that is to be recalled weighs as much as its competitors' noise.
+        # With this ridge the rarest item to be recalled weighs as much as its rivals' noise.
         rank = last_rank(dim, exponent, step + 1)
         ridge = float(w[0]) * rank**-exponent * math.sqrt(dim)
         both = [

@@ -1,29 +1,30 @@
 r"""A linear memory under softmax: how gradient descent, Muon and sign descent learn frequent items.
 
-K queries and K answers are orthonormal, the scores of item j are column j of W, which starts at 0.
-Its label is its own answer with probability $c = 1-\alpha+\alpha/K$, any other with $\alpha/K$; the
-loss is the cross-entropy, and the *excess* is the loss minus the labels' entropy. Items come in M
-groups of C = K/M items; group g has a probability $\propto g^{-\beta}$.
+K queries and K answers are orthonormal. The scores of item j are column j of W, which starts at 0.
+The label of an item is its own answer with probability $c = 1-\alpha+\alpha/K$, and each other
+answer with probability $\alpha/K$. The loss is the cross-entropy, and the *excess* is the loss
+minus the labels' entropy. Items come in M groups of C = K/M items; group g has a probability
+$\propto g^{-\beta}$.
 
 By symmetry one number describes each item: the lead $q_j$ of its own score over every other score.
 With $s = e^q/(e^q+K-1)$ the negative gradient moves the lead at the rate $p_j(c-s)K/(K-1)$. So
 
 * gradient flow: $K p_j t = \int_0^{q_j}\frac{e^q+K-1}{c-(\alpha/K)e^q}dq$, which without noise is
   $e^q-1+(K-1)q$;
-* Muon: the polar factor of $1-\mathbf{1}\mathbf{1}^\top/K$ is that matrix, so that $q = t$ where
-  all items are equally frequent; a power law changes it by at most $1/C+M/C$ in an entry (F4);
+* Muon: $1-\mathbf{1}\mathbf{1}^\top/K$ is its own polar factor, so that $q = t$ where all items
+  are equally frequent; a power law changes an entry of the factor by at most $1/C+M/C$ (F4);
 * sign descent in the basis of the items: $\pm1$ in every entry, $q = 2t$.
 
 Muon hardly depends on the frequencies. Where all leads are equal, the gradient is a multiple of
-$PD$, $P = 1-\mathbf{1}\mathbf{1}^\top/K$, D the frequencies. $PD$ multiplies vectors that sum to
-zero over a group by a number. On the M vectors constant on a group it acts as $P_MD_M$, of polar
-factor Q. So the polar factor is the identity up to $(Q_{gg}-1)/C$ within a group and $Q_{gh}/C$
-between two groups: at most 2/C for any M. An item's mean lead over all others grows at the rate
-$1+(Q_{gg}-1+1/M)/C$, and as $Q_{gg}\le1$ the loss is, to first order, below the loss of equal
-frequencies by at most a share $t/K$.
+$PD$, with $P = 1-\mathbf{1}\mathbf{1}^\top/K$ and D the diagonal matrix of frequencies. $PD$
+multiplies vectors that sum to zero over a group by a number. On the M vectors constant on a group
+$PD$ acts as an $M\times M$ matrix $P_MD_M$, whose polar factor is Q. So the polar factor is the
+identity up to $(Q_{gg}-1)/C$ within a group and $Q_{gh}/C$ between two groups: at most 2/C for any
+M. An item's mean lead over all others grows at the rate $1+(Q_{gg}-1+1/M)/C$, and as $Q_{gg}\le1$
+the loss is, to first order, below the loss of equal frequencies by at most a share $t/K$.
 
-With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass it, turn
-around, and pass it again: from then on two values of q alternate, $\eta$ apart. As
+With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass $q^*$, turn
+around, and pass $q^*$ again: from then on two values of q alternate, $\eta$ apart. As
 $E''(q) = s(1-s)\le1/4$, both have an excess of at most $\eta^2/8$; the exact excess depends on
 where the steps meet $q^*$. With exactly $\eta = \log K/T$, T steps lead to $\log K$, which is below
 $q^*$ if $c>\alpha$: then the excess stays at $E(\log K)$ for every T.
@@ -54,6 +55,8 @@ class Memory:
         groups: M, the number of groups of K/M equally frequent items.
         power: beta, the exponent of the groups' probabilities.
         noise: alpha, the share of labels that are drawn from all answers.
+
+    Raises ValueError: fewer than 2 items, groups of unequal size, or a noise outside [0, 1).
     """
 
     items: int
@@ -69,7 +72,7 @@ class Memory:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> "Memory":
-        """Make a memory from its parameters."""
+        """Make a memory from a mapping; other keys are ignored."""
         return cls(**{n: parameters[n] for n in cls.__dataclass_fields__ if n in parameters})
 
     @property
@@ -90,14 +93,14 @@ class Memory:
         return math.log(self.own * self.items / self.noise) if self.noise else math.inf
 
     def excess(self, lead: float) -> float:
-        """Excess of an item's loss over the entropy of its label, by the item's lead."""
+        """Excess of an item's loss over the entropy of its label, in nats, by the item's lead."""
         k = self.items
         if not self.noise:
             return math.log1p((k - 1) * math.exp(-lead))
         return _log_sum(k, lead) - _log_sum(k, self.end) - self.own * (lead - self.end)
 
     def mean_excess(self, leads: Array) -> float:
-        """Mean excess loss over all items, from one lead per group of items, (groups,)."""
+        """Mean excess loss over all items, in nats, from one lead per group of items, (groups,)."""
         each = [self.excess(lead) for lead in leads]
         return float(self.items / self.groups * (self.frequencies @ each))
 
@@ -144,7 +147,7 @@ def _log_sum(items: int, lead: float) -> float:
 
 
 def gradient_lead(memory: Memory, group: int, time: float) -> float:
-    """Lead q, under gradient flow, of an item of a group; groups count from 1."""
+    """Lead q, under gradient flow, of an item of a group at a time; groups count from 1."""
     k, c, noise = memory.items, memory.own, memory.noise
     wanted = k * memory.frequencies[group - 1] * time
 
@@ -170,7 +173,7 @@ def gradient_lead(memory: Memory, group: int, time: float) -> float:
 def gradient_excess(
     items: int, time: float, *, groups: int = 1, power: float = 0.0, noise: float = 0.0
 ) -> float:
-    """Excess loss under gradient flow; parameters and errors as for `Memory`.
+    """Excess loss, in nats, under gradient flow; parameters and errors as for `Memory`.
 
     Stated error: {error}, of an integrator; the formula is exact.
     """
@@ -184,7 +187,7 @@ def gradient_excess(
     source=_SOURCE,
 )
 def steady_loss(items: int, time: float, *, speed: float = 1.0) -> float:
-    """Loss if all leads grow at equal speed: Muon on equally frequent items, or sign descent."""
+    """Loss, in nats, if all leads grow at one speed: Muon on equal frequencies, or sign descent."""
     return Memory(items).excess(speed * time)
 
 
@@ -199,7 +202,10 @@ def steps_to_floor(items: int, noise: float, rate: float) -> float:
     source="arXiv 2602.05725, F2; derived",
 )
 def spectral_floor(items: int, noise: float, rate: float) -> float:
-    r"""Final excess loss of Muon at a constant step, averaged over two steps: of order $\eta^2$."""
+    r"""Final excess loss of Muon at a constant step, in nats, averaged over two steps.
+
+    It is of order $\eta^2$.
+    """
     memory = Memory(items, noise=noise)
     below = math.floor(memory.end / rate) * rate
     return (memory.excess(below) + memory.excess(below + rate)) / 2

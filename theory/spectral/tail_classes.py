@@ -79,8 +79,8 @@ def _groups(items: int, groups: int, power: float, group: int) -> tuple[Array, f
 def muon_lead(items: int, groups: int, power: float, group: int) -> float:
     r"""Lead of a class of this group after Muon's first step, exactly, in any embeddings.
 
-    It is between $\frac K{K-1}(1-\frac1n)$ and $\frac K{K-1}$, where n classes are at most as
-    frequent. Raises ValueError for other groups, and as `Memory`.
+    It is between $\frac K{K-1}(1-\frac1n)$ and $\frac K{K-1}$, where n classes, with this class,
+    are at most as frequent. Raises ValueError for other groups, and as `Memory`.
 
     >>> round(muon_lead(64, 1, 0.0, 1), 9)
     1.0
@@ -102,9 +102,9 @@ def muon_lead(items: int, groups: int, power: float, group: int) -> float:
 def adam_lead(items: int, groups: int, power: float, group: int) -> float:
     r"""Mean lead of a class of this group after Adam's first step, exactly, in random embeddings.
 
-    Queries and answers are independent uniform orthonormal bases. For many classes, none of which
-    has most of the squared frequencies, it is $\sqrt{2/\pi}\,Kp_k/|p|$. Raises ValueError for other
-    groups, and as `Memory`.
+    Queries and answers are independent uniform orthonormal bases. With many classes, if none has
+    most of the sum of squared frequencies, the lead is $\sqrt{2/\pi}\,Kp_k/|p|$. Raises ValueError
+    for other groups, and as `Memory`.
 
     >>> round(adam_lead(10_000, 2, 1.0, 2) / adam_lead(10_000, 2, 1.0, 1), 3)
     0.5
@@ -134,7 +134,7 @@ def muon_gap(items: int, imbalance: float, error: float) -> float:
 
     Half of the classes are r times as frequent as the others, with r the imbalance. After a step of
     gradient descent the gap is $(1-r)\eta$, of order 1 and not 1/K. The next order adds at most
-    $0.3\,\eta/K$ of the gap, 2.6% in the regime `HALVES` with what is of order 1/K. Raises
+    $0.3\,\eta/K$ of the gap. With terms of order 1/K this is 2.6% in the regime `HALVES`. Raises
     ValueError for an error outside (0, 1) or an imbalance outside (0, 1].
     """
     if not (0 < error < 1 and 0 < imbalance <= 1):

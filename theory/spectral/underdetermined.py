@@ -82,10 +82,10 @@ def _check(**sizes: float) -> None:
 
 
 def mean_value(first: float, second: float = 0.0) -> float:
-    r"""$\frac2\pi\int_0^1\sqrt{(1-p)(1-ap)(1-bp)/p}\,dp$ for ratios a and b.
+    r"""Mean singular value $\frac2\pi\int_0^1\sqrt{(1-p)(1-ap)(1-bp)/p}\,dp$ for ratios a and b.
 
-    It is the mean singular value, for many rows and columns, of an m x n matrix of N(0, 1/m)
-    entries with n/m = a; for nonzero b, of its product with an independent matrix of ratio b.
+    The matrix is m x n, large, with N(0, 1/m) entries and n/m = a. For nonzero b it is multiplied
+    by an independent matrix of ratio b.
 
     Raises:
         ValueError: a ratio is not in [0, 1].
@@ -175,7 +175,7 @@ def kept_share(samples: int, outputs: int, time: float) -> float:
     """Mean squared singular value over squared time, on orthonormal inputs.
 
     Each singular value equals the time until it reaches the corresponding singular value of the
-    outputs; the squares of the latter follow Marchenko and Pastur. Within {error}.
+    outputs, whose squares follow Marchenko and Pastur's law. Within {error}.
 
     Raises:
         ValueError: more samples than outputs, or a time of 0.
@@ -192,8 +192,8 @@ def kept_share(samples: int, outputs: int, time: float) -> float:
 def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> float:
     """Loss over initial loss on few Gaussian measurements: the middle of two exact bounds.
 
-    The bounds are rho t^2 / 2 away, at most 0.0225 in the regime `FEW`, and share the error of
-    `speed`. Raises ValueError for more columns than rows.
+    The bounds are rho t^2 / 2 away, at most 0.0225 in the regime `FEW`. They contain `speed`, and
+    so share its error. Raises ValueError for more columns than rows.
     """
     missing = max(0.0, 1 - speed(rows, columns) * time)
     return missing**2 + _density(rows, columns, measurements) * time**2 / 2
@@ -206,8 +206,8 @@ def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> flo
 def sensing_speed(rows: int, columns: int, measurements: int) -> float:
     """Inverse of the time in which few Gaussian measurements are fitted: the middle of two bounds.
 
-    The bounds are sqrt(rho) / 2 away, at most 0.0884 in the regime `FEWER`, and share the error of
-    `speed`. Raises ValueError for more columns than rows.
+    The bounds are sqrt(rho) / 2 away, at most 0.0884 in the regime `FEWER`. They contain `speed`,
+    and so share its error. Raises ValueError for more columns than rows.
     """
     return speed(rows, columns) - math.sqrt(_density(rows, columns, measurements)) / 2
 
@@ -218,7 +218,7 @@ def sensing_speed(rows: int, columns: int, measurements: int) -> float:
     source=_SOURCE,
 )
 def flat_share(columns: int, measurements: int, time: float) -> float:
-    r"""Lower bound on mean over largest squared singular value of a square matrix:
+    r"""Lower bound on the expected ratio of mean to largest squared singular value, p = q:
     $1-\frac43\sqrt{\frac{3}{\pi}\cdot\frac{\rho t}{2(1-ct)}}$.
 
     Few measurements leave all singular values equal. Raises ValueError once all may be fitted.
@@ -235,8 +235,8 @@ def flat_share(columns: int, measurements: int, time: float) -> float:
     source="arXiv 2606.08388, H2; derived",
 )
 def gradient_concentration(rows: int, columns: int) -> float:
-    r"""Mean fourth power of singular values over their squared mean square, exactly, under gradient
-    descent on Gaussian measurements: $q\frac{p+q+1}{pq+2}$ for q <= p.
+    r"""Expected ratio of singular values' mean fourth power to their squared mean square, exactly,
+    under gradient descent on Gaussian measurements: $q\frac{p+q+1}{pq+2}$ for q <= p.
 
     It holds at every time, for any number of measurements and any steps. Equal singular values give
     1. Raises ValueError for more columns than rows.

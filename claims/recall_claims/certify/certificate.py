@@ -163,7 +163,7 @@ class World:
     ) -> float:
         """Bound the probability that the worse of a component's bounds misses at some look.
 
-        It is a sum over looks, and of each look's estimate and two standard errors.
+        The bound adds up each look's estimate and two standard errors of the estimate.
         """
         size = self.claim.block_size(self.tier)
         counts = [blocks * size for blocks in self.claim.steps(self.tier)]  # at each look
@@ -183,8 +183,8 @@ class World:
 class Resampled:
     """Samples of a resampled data set, for a rule whose values depend on the whole sample.
 
-    The rule computes the values of each sample again. To draw from values computed once would
-    leave out how they vary with the sample.
+    The rule computes the values of each sample again. If we drew from values computed once, they
+    would not vary with the sample.
     """
 
     rule: Rule
@@ -200,7 +200,7 @@ class Resampled:
         return float(self._values(every).mean())
 
     def less_truth(self, sign: int, drawn: npt.NDArray[np.intp]) -> Array:
-        """Return samples' values minus the estimand, times a sign; a row of `drawn` is a sample."""
+        """Return samples' values minus the estimand, times `sign`; a row of `drawn` is a sample."""
         return sign * (self._values(drawn) - self.truth)
 
     def _values(self, drawn: npt.NDArray[np.intp]) -> Array:
@@ -215,14 +215,14 @@ class Resampled:
 
 @dataclass(frozen=True)
 class Recorder(Method):
-    """Bounds like Student's; also records the values that were bounded at each level."""
+    """Method that bounds by Student's t, and records the values bounded at each level."""
 
     asked: dict[float, list[Array]] = field(default_factory=dict)
 
     def every(self, alpha: float) -> list[Array]:
-        """Return the values asked for at this level, and others asked for at other levels alone.
+        """Return the values bounded at this level, and the values bounded only at other levels.
 
-        If a point's winner trails, for example, only some of its leads are asked for at all levels.
+        For example, if a point's winner trails, only some of its leads are bounded at all levels.
         """
         known = {values.tobytes() for values in self.asked[alpha]}
         others = {v.tobytes(): v for asked in self.asked.values() for v in asked}
@@ -247,8 +247,9 @@ def _deciding_bounds(component: Component) -> tuple[Sequence[int], Sequence[int]
 
 
 def stressed(values: Array, count: int) -> Array:
-    """Add a rare failure that no pilot showed: one value in 2.5 to 5 `count` is 20 standard
-    deviations below the mean, or one value in all if the data set is larger.
+    """Add a rare failure that no pilot showed: one value 20 standard deviations below the mean.
+
+    First the data set is repeated until it has 2.5 to 5 times `count` values, if it has fewer.
 
     `count`: replicates of a cell at the claim's last look.
     """

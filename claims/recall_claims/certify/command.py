@@ -1,8 +1,9 @@
 """`python -m recall_claims certify`: how often the verdicts of claims by Student's t err.
 
-It draws evidence under other seeds than the record's (or takes it from the ledger), prints a table,
-and writes the certificates that reports show. It fails if a claim errs more often than its alpha
-allows, or if all certified claims together wrongly refute more often than the budget allows.
+The command draws evidence under other seeds than the record's, or takes it from the ledger. Then it
+prints a table, and writes the certificates that reports show. It fails if a claim errs more often
+than its alpha allows, or if all certified claims together wrongly refute more often than the budget
+allows.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SEEDS = (1001, 1002, 1003)
 
 
 def main(options: argparse.Namespace, collected: Sequence[Claim]) -> int:
-    """Certify collected claims, print and save the results; return 1 if errors are too probable."""
+    """Certify claims, print and save the results; return 1 if errors are too probable, else 0."""
     settings = Settings(tier=options.tier)
     claims = {claim.id: claim for claim in collected}
     kept = load(options.json)

@@ -1,12 +1,13 @@
 """Miss probability of a t bound, by importance sampling, at levels too small to count misses.
 
-A sample is n values, drawn from a data set with replacement; a miss is a lower bound above the mean
-of the data set. A miss of probability 1e-7 happens when the t statistic S/V reaches a large value
-c: S is the sum, V the root of the sum of squares. S/V >= c means b S - b^2 V^2/2 >= c^2/2 for some
-b, so we draw values with weights exp theta (b x - b^2 x^2/2) instead. Theta makes the exponent's
-mean c^2/(2n), and b makes such a deviation the most probable (self-normalised tilting: Q.-M. Shao,
-"Self-normalized large deviations", Ann. Probab. 25, 285, 1997). The result is a certificate for
-that data set, not a theorem.
+A sample is n values, drawn with replacement from a data set of mean 0. A miss is a lower bound
+above 0. Let S be the sum of a sample, and V the root of its sum of squares. A miss of probability
+1e-7 happens when S/V, which grows with the t statistic, reaches a large value c. S/V >= c means
+b S - b^2 V^2/2 >= c^2/2 for some b. So we draw a value x of the data set with the weight
+exp(theta (b x - b^2 x^2/2)). Theta makes the mean of b x - b^2 x^2/2 equal to c^2/(2n), and b makes
+such a deviation the most probable. This is self-normalised tilting (Q.-M. Shao, "Self-normalized
+large deviations", Ann. Probab. 25, 285, 1997). The result is a certificate for that data set, not a
+theorem.
 """
 
 from __future__ import annotations
@@ -47,17 +48,18 @@ def misses(
     """Estimate how often the lower end of a t interval at this level exceeds the data set's mean.
 
     Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
-    the skewness of the data set. If it has a tail, samples miss at Hall's quantile, else Student's.
-    If samples can reach only one of these quantiles, all are tilted towards this; if none, the
-    probability is 0.
+    the skewness of the data set. If the data set has a long tail, samples miss near Hall's
+    quantile, and else near Student's. If samples can reach only one of these quantiles, all are
+    tilted towards this one; if they can reach neither, the probability is 0.
 
     Args:
         world: the values that samples are drawn from, shape (values,).
         count: values in a sample.
         level: error probability at which the lower end is computed.
         rng: generator of the samples.
-        judged: computes the values to judge, of mean 0, from the indices of a sample's values.
-            Needed if each depends on the whole sample; by default the sample's own are judged.
+        judged: computes the values to judge, of mean 0, from the indices of samples' values; both
+            have the shape (samples, count). Needed if each value depends on the whole sample. By
+            default, the drawn values are judged.
     """
     standard = (world - world.mean()) / world.std()
     quantiles = {
@@ -94,7 +96,7 @@ def _drawn(tilt: Array, rows: int, count: int, rng: np.random.Generator) -> npt.
 
 
 def missed(samples: Array, level: float) -> Array:
-    """Mark the rows of `samples` with a lower bound above the true mean 0; shape (rows,)."""
+    """Mark the rows of `samples` with a lower bound above the true mean 0; return shape (rows,)."""
     count = samples.shape[1]
     mean = samples.mean(axis=1)
     off = samples - mean[:, None]
@@ -109,11 +111,11 @@ def missed(samples: Array, level: float) -> Array:
 
 
 def tilted(world: Array, count: int, quantile: float) -> Array | None:
-    """Find the tilt to samples whose t statistic is the quantile; None if no sample has this.
+    """Find the tilt to samples whose t statistic is `quantile`; None if no sample reaches it.
 
-    The tilt is the logarithm of each value's tilted over true probability.
+    The tilt is the logarithm of each value's tilted over true probability, of shape (values,).
     """
-    needed = quantile**2 / (2 * (count - 1 + quantile**2))  # c^2 / (2n)
+    needed = quantile**2 / (2 * (count - 1 + quantile**2))  # c^2/(2n) of the module's docstring
 
     def best_theta(exponents: Array) -> float | None:
         def excess(theta: float) -> float:

@@ -4,14 +4,16 @@ First we draw one block of every claim, and so find each claim that is wholly in
 costly or small. Then we draw blocks of all claims at the same rate. Within a claim all orders are
 equally probable; nothing in the ledger changes them.
 
-Let d_c be the share of wrong blocks of claim c, and n_c how many of its M_c were drawn. With
-probability at most prod (1 - d_c)^n_c, none of these is wrong. If n_c >= f M_c for all c, this is
-at most (1 - d)^(f M), by the inequality of the means, with d the share of all M blocks. So with f
-the least n_c / M_c, d exceeds 1 - 0.01^(1/(f M)) with confidence below 1%. If every one of C claims
-counts the same, C min n_c replaces f M; while some claims are unseen, the number of claims seen
-does (by Maclaurin's inequality). The bound holds whenever time is up, however long blocks took.
-Their order is fixed beforehand, and the bound falls with each block. So it errs only if it errs at
-the one fixed number of blocks at which it first falls below the truth.
+Let claim c have M_c blocks, of which n_c were drawn, and let d_c be its share of wrong blocks. The
+probability that no drawn block is wrong is at most prod (1 - d_c)^n_c. If n_c >= f M_c for all c,
+this is at most (1 - d)^(f M), by the inequality of the means, with d the share of wrong blocks
+among all M blocks. So with f the least n_c / M_c, d exceeds 1 - 0.01^(1/(f M)) with confidence
+below 1%. If every one of C claims counts the same, C min n_c replaces f M. While some claims are
+unseen, the number of claims seen replaces f M (by Maclaurin's inequality).
+
+The bound holds whenever time is up, however long blocks took. The order of blocks is fixed
+beforehand, and the bound falls with each block. So the bound errs only if it errs at one fixed
+number of blocks: the number at which the bound first falls below the truth.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ class Drawn:
         blocks: number of blocks per claim, of claims that can be drawn on this machine.
         elsewhere: the other claims.
         units: the blocks drawn.
-        exact: how many of these were equal to the bit.
+        exact: how many of these were equal to the ledger's, to the bit.
         wrong: faults: the claim, and what differs by more than rounding.
         made: versions and instructions with which the ledger's blocks were made.
     """

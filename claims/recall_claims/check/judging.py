@@ -1,9 +1,9 @@
 """Judge every claim of a record again from the ledger, and say where the record differs.
 
-The check believes no verdict and no figure that evidence determines. Only the record says which
-tier, seed, device, error budget and versions a run had, and how long it took. The code of this
-checkout determines the claims, their declarations, the blocks that they need and the number of
-replicates per block.
+The check takes no verdict from the record, and no figure that evidence determines. Only the record
+says which tier, seed, device, error budget and versions a run had, and how long the run took. The
+code of this checkout determines the claims, their declarations, the blocks that they need and the
+number of replicates per block.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class Claim:
         return tuple(first * n for n in self.rule.looks_in_blocks(self.looks(tier)))
 
     def looks(self, tier: str) -> int:
-        """Count the looks, if each doubles the replicates from the first number to the last."""
+        """Count the looks: each doubles the replicates, from the first number to the last."""
         first, last = self.replicates.get(tier, (0, 0))
         return (last // max(first, 1)).bit_length()
 
@@ -244,13 +244,13 @@ def claim(
             `--hunt`. By default the prediction's.
         size: roughly how many numbers the simulation of a replicate handles in a cell. A hunt
             leaves out cells of more than a million. If `regime` is a `Regime`, smoke and standard
-            tiers must not have any. Without `size`, any cell of the regime is cheap enough.
+            tiers must not have such cells. Without `size`, any cell of the regime is cheap enough.
         cells: the grid, for all tiers or per tier, or a function that returns it. A process calls
             the function at most once, and a worker that simulates never. A tier without cells does
             not run the claim. "full" has the cells of "standard" if it is not named.
-        replicates: replicates per cell at the first look and at the last, to which they double,
-            as ``(256, 4096)``; one number means a single look. For all tiers or per tier; a tier
-            that is not named has the replicates of the tier before it.
+        replicates: replicates per cell at the first look and at the last, such as ``(256, 4096)``:
+            they double from look to look. One number means a single look. For all tiers or per
+            tier; a tier that is not named has the replicates of the tier before it.
         block: replicates that a worker simulates at once, for all tiers or per tier, if a whole
             first look would take too long; a divisor of the first look's replicates.
         rule: the estimand and its region; a rule that still lacks a region, such as `MeanRatio` or
@@ -267,13 +267,14 @@ def claim(
             prediction of a rule that locates a critical value.
         curve: predicted mean of the observations, for the plot alone, if `predict` is a critical
             value or not given; by default the curve of that prediction.
-        relaxes: makes the claim exploratory: it tests whether a result holds without one of its
-            assumptions. Names the assumption with its replacement, and the theorem in a word or
-            two: row and column of the report's table of assumptions. The same rules judge the
-            claim, which SURVIVES or BREAKS; it never fails a run, and needs no control.
+        relaxes: makes the claim exploratory: the claim tests whether a result holds without one of
+            its assumptions. A pair of texts: the assumption with its replacement, and the theorem
+            in a word or two. They are a row and a column of the report's table of assumptions. The
+            claim is judged like any other, and SURVIVES or BREAKS. It never fails a run, and needs
+            no control.
         from_pilot: the region only reproduces the result of a pilot run, and tests no theory beyond
             that; the report counts such claims apart.
-        needs: the only kind of device that can judge the claim; on others it is NOT RUN.
+        needs: the only kind of device that can judge the claim; on others the claim is NOT RUN.
 
     Raises:
         ClaimError: `rule` is no rule, or lacks a region that the prediction could give. pytest

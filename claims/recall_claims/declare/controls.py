@@ -2,7 +2,7 @@
 
 A control changes one thing in its claim. `times` multiplies the prediction by a constant, `power`
 by powers of the sizes, and `at` predicts for other parameters. `reads` changes the observable that
-the rule reads, `Control` the whole prediction or rule.
+the rule reads. `Control` replaces the whole prediction or rule.
 """
 
 import math
@@ -17,7 +17,7 @@ from recall_claims.model.errors import ClaimError
 
 
 def times(factor: float, id: str = "", description: str = "") -> Control:
-    """Multiply the prediction, or each of several, by a constant."""
+    """Plant a wrong constant: multiply the prediction, or each of several, by `factor`."""
 
     def predict(cell: Cell, base: Predict) -> Any:
         return _scaled(base(cell), factor, cell)
@@ -47,7 +47,7 @@ def power(id: str = "", description: str = "", /, **powers: float) -> Control:
 
 
 def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], Scalar]) -> Control:
-    """Predict for other parameters: values, or functions of the cell.
+    """Plant a prediction for other parameters, given as values or as functions of the cell.
 
     `at("no-excess", trigger_in_values=False)`;
     `at("a-third-more", samples=lambda cell: round(4 / 3 * cell["samples"]))`.
@@ -62,7 +62,7 @@ def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], S
 
 
 def reads(id: str, description: str, observable: str) -> Control:
-    """Make the rule read another observable, which the simulation returns for this control."""
+    """Plant another observable for the rule to read, which the simulation returns for this."""
 
     def alter(claim: Claim) -> Claim:
         rule: Any = claim.rule

@@ -1,9 +1,9 @@
-"""Registration: the declaration of a claim when its evidence was drawn, as one short hash.
+"""Registration: a short hash of what a claim declared when its evidence was drawn.
 
 If somebody moves a region after seeing the evidence, and judges by the same evidence, the verdict
 has no error rate. So random streams and ledger keys derive from the declaration, and an edit draws
-fresh evidence. Predictions count to 4 digits, so that a rewritten formula keeps its evidence; a
-flip of the last digit costs a simulation, never an error.
+fresh evidence. Predictions count to 4 digits, so that a formula may be rewritten without drawing
+again. If rounding changes the last digit, evidence is drawn again, and nothing else happens.
 """
 
 from __future__ import annotations
@@ -101,12 +101,12 @@ def _predicted(value: Any, within: float) -> Any:
 
 
 def _quantiles(law: Callable[[Any], Any], within: float) -> list[float]:
-    """Return a law's quantiles, each rounded to about 1/1000 of the distance between the quantiles
-    `within` below and above it.
+    """Return a law's quantiles at equally spaced levels, rounded to fit the law's own scale.
 
-    So two laws farther apart than a few hundredths of their region differ in some quantile, on any
-    scale. The tails of a law, which rounding distorts, do not count. Quantiles at a jump are
-    rounded more finely, since moving a jump moves all of its probability.
+    A quantile is rounded to about 1/1000 of the distance between two others: at levels lower and
+    higher by `within`. So two laws differ in some quantile if they are farther apart than a few
+    hundredths of their region. The tails of a law, which rounding distorts, do not count. Quantiles
+    at a jump are rounded more finely, since moving a jump moves all of its probability.
     """
     count = math.ceil(FINE / within)
     with np.errstate(all="ignore"):  # a law may overflow far out

@@ -1,8 +1,8 @@
 """A block of evidence: its key, random streams and results, and the bytes that the ledger keeps.
 
 The bytes are a number for their format, the observables' names as JSON, a line break, and the
-values as exact little-endian float64. Of each observable, the first bytes of all values come before
-the second bytes, and so on, because zlib packs this order best.
+values as exact little-endian float64. The first bytes of all values, observable by observable, come
+before the second bytes of all values, and so on, because zlib packs this order best.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def pack(observations: Mapping[str, Array]) -> tuple[bytes, str]:
 
 
 def unpack(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
-    """Read the observables in these bytes, in memory bounded by the number of names.
+    """Read the observables in these bytes, whose values may take at most `LARGEST` bytes.
 
     Raises:
         ValueError: `pack` does not write such bytes for this number of replicates.
@@ -153,8 +153,9 @@ def replicate_generators(
 def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -> str | None:
     """Describe the fault of a block's result; None if the result is evidence.
 
-    `Ledger.put` and `Ledger.get` call this for every block, before anybody judges it. Figures from
-    other code, seeds or draws than the key says pass: only simulating the block again shows these.
+    `Ledger.put` and `Ledger.get` call this for every block, before anybody judges it. If figures
+    come from other code, seeds or draws than the key says, only simulating the block again shows
+    this.
 
     Args:
         names: the observables that the result must have, as in the cell's first block; None if

@@ -41,7 +41,7 @@ def refuse_open(address: str) -> None:
 
 
 class ClusterExecutor(ClientExecutor):
-    """Runs calls on the workers of a dask scheduler.
+    """Executor that runs calls on the workers of a dask scheduler.
 
     A call whose worker dies runs again on another worker; dask gives up after four deaths.
 
@@ -87,7 +87,10 @@ class ClusterExecutor(ClientExecutor):
         return max(self._threads, 1)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the connection; the cluster goes on. Cancel unfinished tasks, unless `wait`."""
+        """End the connection; the cluster goes on.
+
+        Wait for unfinished tasks if `wait`; cancel them without `wait`, or if `cancel_futures`.
+        """
         # Dask has no types here either.
         super().shutdown(wait=wait and not cancel_futures)  # type: ignore[no-untyped-call]
         self._client.close()

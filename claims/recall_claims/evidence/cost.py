@@ -53,7 +53,7 @@ class Costs:
         self.ledger, self.device, self.earlier = ledger, device, earlier
 
     def seconds(self, claim: str, cell: str, replicates: int) -> float | None:
-        """Expected seconds of this many replicates in a cell, or None if nothing is known."""
+        """Estimate the seconds of this many replicates in a cell; None if nothing is known."""
         cells = self._spent[claim]
         if cells:
             known = [cells[cell]] if cell in cells else cells.values()
@@ -65,7 +65,9 @@ class Costs:
         return each * replicates
 
     def path(self, claim: str, replicates: int, looks: int) -> float:
-        """Seconds of a claim's longest chain of blocks, one per look; infinite if unknown.
+        """Estimate the seconds of a claim's longest chain of blocks, one per look.
+
+        The result is infinite if nothing is known.
 
         Args:
             replicates: replicates per block.
@@ -77,7 +79,7 @@ class Costs:
         return longest * self.looks(claim, looks)
 
     def looks(self, claim: str, planned: int) -> int:
-        """Number of looks that a claim took in an earlier record, or else the planned number."""
+        """Return the number of a claim's looks in an earlier record, or else the planned number."""
         earlier = self.earlier.get(claim)
         return planned if earlier is None else earlier.looks
 

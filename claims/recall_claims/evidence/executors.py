@@ -38,7 +38,7 @@ MOST_PROCESSES = 61 if sys.platform == "win32" else 9999
 
 
 class SerialExecutor(Executor):
-    """Runs a call when it is submitted, in this process."""
+    """Executor that runs each call in this process, at the moment when it is submitted."""
 
     workers = 1
 
@@ -82,7 +82,7 @@ def one_thread() -> None:
 
 @cache
 def _blas(_with_torch: bool) -> Any:
-    # This searches all loaded libraries, for milliseconds: once per process, again after torch.
+    # A search of all loaded libraries takes milliseconds: once per process, and once after torch.
     return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 

@@ -72,7 +72,7 @@ def uncounted(module: str, loaded: Iterable[str]) -> list[str]:
 
 
 def replaced(module: str, conftests: Iterable[types.ModuleType]) -> Iterator[str]:
-    """Say which functions of a claim file's code come from a conftest.py that is no part of it."""
+    """Say which functions of a claim file's code another folder's conftest.py has replaced."""
     counted, folders = upstream(module) | {module}, _folders(module)
     for other in conftests:
         file = Path(other.__file__ or "").resolve()
@@ -189,7 +189,7 @@ def _loaded(module: str) -> set[str]:
 def _data(modules: Iterable[str]) -> dict[str, Path]:
     """Find files of data, and compiled modules, next to modules.
 
-    Not Python, Markdown, hidden files, pytest's settings, papers or ledgers.
+    Python, Markdown, hidden files, pytest's settings, papers and ledgers are left out.
     """
     found = {}
     for folder, home in {f.parent: package(m) for m in modules if (f := source(m))}.items():

@@ -1,7 +1,7 @@
 """The tables of a ledger that hunts fill: probes and confirmations.
 
 Confirmations are counted over all claims and runs of a ledger: the j-th has the error probability
-1e-3 * 6 / (pi^2 j^2), and these add up to 1e-3. By Student's t a violation is confirmed twice.
+1e-3 * 6 / (pi^2 j^2), and these add up to 1e-3. A violation by Student's t is confirmed twice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BUDGET = 1e-3
 
 
 def alpha_of(number: int) -> float:
-    """Error probability of the confirmation with this number, counted from 1.
+    """Return the error probability of the confirmation with this number, counted from 1.
 
     >>> math.isclose(sum(alpha_of(j) for j in range(1, 100_000)), 1e-3, rel_tol=1e-4)
     True
@@ -39,8 +39,9 @@ class Probe:
     Attributes:
         point: the point's parameters.
         key: registration of the claim at this point, by its present declaration.
-        discrepancy: distance of bounds at the level DOUBT from the region, in widths of the region;
-            negative if they overlap. For a critical value, distance of a rate from its target.
+        discrepancy: distance of bounds at level `probe.DOUBT` from the region, in widths of the
+            region; negative if bounds and region overlap. For a critical value, distance of a rate
+            from its target, as a share of the target.
         verdict: REFUTED if the point is taken for a violation. A probe bounds every mean by t,
             since bets would need ten times the replicates; the confirmation bets.
         seconds: processor time that the probe took.

@@ -29,7 +29,8 @@ def in_library(module: str) -> bool:
 def source(module: str) -> Path | None:
     """Find the file of a module developed here; None for Python's own and installed modules.
 
-    Imports nothing. None also for compiled modules, and names of other things, such as functions.
+    No module is imported. The result is None also for compiled modules, and for names of other
+    things, such as functions.
     """
     top, *rest = module.split(".")
     if top in sys.stdlib_module_names or top == NOTEBOOK:
@@ -109,9 +110,10 @@ def _with_parents(module: str) -> set[str]:
 
 @cache  # needed at collection, and before a claim runs
 def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return full names of modules and objects that a function reaches by names of its module.
+    """Return the full names of modules and objects that a function reaches by names of its module.
 
-    Follows calls of functions of claim files. Sorted, without duplicates.
+    Names that called functions of claim files reach are included. The result is sorted, without
+    duplicates.
     """
     found, seen = set[str](), set[tuple[str, str]]()
     waiting = [function]

@@ -62,7 +62,10 @@ COUNT = f"INSERT OR IGNORE INTO draws ({', '.join(EvidenceSet._fields)}) VALUES 
 
 
 class Place(NamedTuple):
-    """Number of attempts at a claim in a tier, and one attempt's place: from 1; 0 if absent."""
+    """Number of attempts at a claim in a tier, and one attempt's place among them.
+
+    Places count from 1; the place of an attempt that was never counted is 0.
+    """
 
     sets: int
     shown: int
@@ -174,7 +177,7 @@ class Ledger(LedgerFile):
         return self.place(drawn)
 
     def recall(self, drawn: EvidenceSet, others: int) -> None:
-        """Count the other attempts at the same claim and tier that a record lists."""
+        """Count the other attempts that a record lists at this claim and tier: `others` of them."""
         place = self.place(drawn)
         for number in range(place.sets - bool(place.shown), min(others, MOST_RECALLED)):
             self.register(drawn._replace(registration="", seed="", code=f"recorded {number + 1}"))
@@ -198,7 +201,7 @@ class Ledger(LedgerFile):
         return {str(code) for (code,) in self.ask("SELECT code FROM codes")}
 
     def registrations(self, claim: str) -> list[str]:
-        """Return the registrations of a claim's blocks, or names of their other streams."""
+        """Return the names of the random streams of a claim's blocks, such as registrations."""
         sql = "SELECT DISTINCT registration FROM blocks WHERE claim = ? ORDER BY rowid"
         return [str(name) for (name,) in self.ask(sql, (claim,))]
 
@@ -220,8 +223,8 @@ class Ledger(LedgerFile):
         """Return why a block must be simulated: "new", or how its key differs from the last kept.
 
         If no block has this seed, the last block of another seed is compared. If the code differs,
-        the changed modules are named where both versions are known. "damaged", with the fault, if
-        the ledger had put the block aside.
+        the changed modules are named where both versions are known. If the ledger has put the block
+        aside, the reason is "damaged", with the fault.
         """
         sql = "SELECT problem FROM aside WHERE key = ? ORDER BY found DESC LIMIT 1"
         for (problem,) in self.ask(sql, (key.digest,)):

@@ -140,7 +140,7 @@ class Decision:
         """Ids of the cells whose further replicates may still change the verdict.
 
         These are the cells of undecided components, while there are any. Then they are, for each
-        unrefuted control, the cells of the component whose estimate contradicts it most.
+        unrefuted control, the cells of the component whose estimate contradicts the control most.
         """
         if self.verdict is not Verdict.INCONCLUSIVE:
             return frozenset()
@@ -201,8 +201,9 @@ def decide(
 
 
 def _after(earlier: Component, found: Component, *, settled: bool, bets: bool) -> Component:
-    """Return the earlier component if it is decided and `settled`, else the one found now; with
-    `bets`, intersect the intervals of both looks.
+    """Return the earlier component if it is decided and `settled`, else the component found now.
+
+    With `bets`, intersect the intervals of the two looks.
     """
     kept, other = found, earlier
     if settled and earlier.verdict is not Verdict.INCONCLUSIVE:

@@ -23,7 +23,7 @@ UNTENABLE = (ClaimError, ValueError, TypeError, KeyError)
 def check_text(claim: Claim) -> None:
     """Refuse a claim for faults that show without any prediction.
 
-    Calls no function that returns a grid, and does not try rule and controls.
+    No function that returns a grid is called, and rule and controls are not tried.
 
     Raises:
         ClaimError: as for `check`.
@@ -173,7 +173,7 @@ def _grid(claim: Claim, tier: str) -> list[str]:
 
 
 def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[Cell]) -> None:
-    """Refuse a control that should change the prediction but does not."""
+    """Refuse a control that should change the prediction, but does not in any cell."""
     right, changed = claim.predict, getattr(wrong.predict, "changes", None)
     if right is None or wrong.predict is None or changed is None or wrong.rule != claim.rule:
         return

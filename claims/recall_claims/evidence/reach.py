@@ -36,8 +36,9 @@ def reached(*starts: Any) -> set[types.FunctionType]:
 def names(function: types.FunctionType) -> set[tuple[str, str]]:
     """Return the names that a function uses, and its own, each paired with the function's module.
 
-    The own name of a method is its class, and of an inner function the outermost function. Imported
-    names, too, are paired with the module that uses them, not with the module that defines them.
+    For a method, the name of its class replaces its own name; for an inner function, the name of
+    the outermost function. Imported names are paired with the module that uses them, not with the
+    module that defines them.
     """
     home = function.__module__
     top = function.__qualname__.partition(".")[0]
@@ -45,7 +46,7 @@ def names(function: types.FunctionType) -> set[tuple[str, str]]:
 
 
 def fixed_seeds(start: Callable[..., Any]) -> list[str]:
-    """List the lines, here or in called functions, that make a generator from a fixed seed."""
+    """List the lines that make a generator from a fixed seed, in a function or those it calls."""
     told = (
         f"{function.__module__}, line {line}"
         for function in reached(start)

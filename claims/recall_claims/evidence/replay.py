@@ -1,13 +1,15 @@
 """Check that replicates are independent, and the same when drawn again.
 
-A rule assumes that each replicate depends only on its own generator. A function breaks this, and
-the error probabilities, if it draws a bias from `block.rngs[0]` for all replicates, divides by the
-mean of its block, reads `np.random`, or remembers an earlier call. So we simulate pairs of
-replicates again, from the first block in a claim's cheapest cell; if workers are other processes,
-one pair in the controller too. A batch of another size rounds differently, and may break a tie. So
-we try a differing replicate again, among strangers: in a block of the same size, where all others
-have other draws. There, any difference beyond rounding is a fault. After the last look we compare
-blocks in every cell: blocks whose replicates share something differ too much.
+A rule assumes that each replicate depends only on its own generator; without this, its error
+probabilities do not hold. A function breaks the assumption if it draws a bias from `block.rngs[0]`
+for all replicates, divides by the mean of its block, reads `np.random`, or remembers an earlier
+call. So we simulate pairs of replicates again, from the first block in a claim's cheapest cell. If
+workers are other processes, we simulate one pair in the controller too.
+
+A batch of another size rounds differently, and rounding may decide a tie in another way. So we try
+a replicate that differs again, among strangers: in a block of the same size, where all others have
+other draws. There, any difference beyond rounding is a fault. After the last look we compare blocks
+in every cell: blocks whose replicates share something differ too much.
 
 Faults may remain: nobody sees a rare event that no replicate shows.
 """
@@ -87,7 +89,9 @@ def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | Non
 
 
 def pairs(count: int) -> Iterator[tuple[int, int]]:
-    """Yield pairs of indices from the middle of a block on, without 0, whose draws others may use.
+    """Yield pairs of indices, from the middle of a block on.
+
+    Index 0 is left out, because a faulty function may use its draws for all replicates.
 
     >>> list(pairs(4))
     [(3, 1), (1, 2), (2, 3)]
@@ -98,7 +102,9 @@ def pairs(count: int) -> Iterator[tuple[int, int]]:
 
 
 def among_strangers(index: int, count: int, number: int) -> list[int]:
-    """Move a replicate to another place, among strangers; `number` selects the strangers.
+    """Return indices of a block with a replicate at another place, among strangers.
+
+    `number` selects the strangers.
 
     >>> among_strangers(1, 4, 0)
     [7, 6, 1, 5]
@@ -139,8 +145,8 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
 
     If replicates are independent, all orders of a cell's values are equally probable. Then the
     numbers of values above the mean, block by block, are draws without replacement. We bet that
-    they vary more (by a beta-binomial law), and reach 1/level times our stake with probability at
-    most the level. Two blocks that have the same values have them in the same order with
+    they vary more (by a beta-binomial law), and win 1/level times our stake with probability at
+    most the level. If two independent blocks have the same values, these are in the same order with
     probability prod(m!) / size!, where m counts how often each value occurs. Both tests are exact.
 
     Args:

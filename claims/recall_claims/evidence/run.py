@@ -89,7 +89,7 @@ class Prepared:
     def of(
         cls, claim: Claim, tier: str, named: str | None = None, *, checked: bool = False
     ) -> Self:
-        """Prepare a claim that draws from the stream `named`, or else its registration's.
+        """Prepare a claim that draws from the random stream `named`, or else from its own.
 
         Raises:
             ClaimError: the claim is `checked`, and written wrongly in the tier.
@@ -216,7 +216,10 @@ class Running:
 
     @property
     def path(self) -> float:
-        """Expected seconds of the claim's longest chain of blocks, one per look; or infinite."""
+        """Expected seconds of the claim's longest chain of blocks, one per look.
+
+        Infinite if the time of a missing block is unknown.
+        """
         costs, looks = self.settings.costs, len(self.steps)
         taken = looks if costs is None else costs.looks(self.claim.id, looks)
         return self.round.longest * max(1, taken - self.round.look.number)

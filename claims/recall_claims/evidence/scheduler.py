@@ -65,14 +65,14 @@ class Flight:
 
 
 class Scheduler:
-    """Sends blocks to the executor, and results to ledger and claims, all in one thread.
+    """Sender of blocks to the executor, and of results to ledger and claims, in one thread.
 
-    Theorems come before exploratory claims, and among each the cheapest claim first, so that most
+    Theorems come before exploratory claims, and cheap claims before costly ones, so that most
     verdicts come early. A claim's remaining path is a chain of blocks, one per look, which more
-    workers do not shorten. As soon as its path takes more than a quarter of the time that all
-    claims still need together, a claim goes first, the longest path before others. So the last
+    workers do not shorten. Once its path takes more than a quarter of the time in which the workers
+    could finish all claims, a claim goes first, and the longest path before others. So the last
     claims end at about the same time. With the block times of a whole run, 2 to 64 workers need at
-    most 2.5 per cent longer than with the longest path first. No order changes a figure.
+    most 2.5 per cent longer than if the longest path always went first. No order changes a figure.
 
     A worker that dies ends its executor. We start another executor, and run the blocks in flight
     again, one at a time. If a worker dies on one block alone, only this block's claim fails.
@@ -137,7 +137,7 @@ class Scheduler:
     def expect(self, claims: Iterable[Expected], last: Collection[str] = ()) -> None:
         """Announce claims that `run` will get, so that workers may begin with them.
 
-        Each has its id, the seconds of its longest path and of all its blocks (infinite if
+        Each is given by its id, the seconds of its longest path and of all its blocks (infinite if
         unknown), and a function that begins the claim. The function returns None if there is
         nothing to run. An error in a claim is raised at its turn. The `last` claims begin after all
         others, unless their paths are known to be long.

@@ -43,12 +43,14 @@ class Confirmation:
 
 @dataclass
 class Trail:
-    """Progress of hunting one claim, with its turns and seconds.
+    """Progress of the search for a violation of one claim.
 
     Attributes:
         why_not: why the claim cannot be hunted, or "".
         probes: all known probes, by key.
         confirmation: the confirmed violation, if there is one.
+        turns: number of finished turns.
+        seconds: duration of these turns.
         exhausted: whether every point of the regime has been tried.
         cornered: whether every corner of the regime has been tried.
         refused: number of points at which theory or simulation failed, by error message.
@@ -102,16 +104,18 @@ def hunt(
     watch: Watch | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Trail]:
-    """Search the regimes of claims in rounds, a turn on a worker each, until the time is up.
+    """Search the regimes of claims in turns until the time is up; return a trail per claim.
 
-    A claim whose violation is not shrunk yet has the next turn. A shrunk violation is judged again
-    at once. Searches use no error probability; the ledger's j-th confirmation uses
-    `hunt_tables.alpha_of(j)`.
+    Claims take turns, each turn on one worker. A claim whose violation is not shrunk yet has the
+    next turn. A shrunk violation is judged again at once. Searches use no error probability; the
+    ledger's j-th confirmation uses `hunt_tables.alpha_of(j)`.
 
     Args:
         claims: claims to hunt; the trail of an unsuitable claim says why.
         ledger: ledger that keeps probes and confirmations.
+        executor: executor of turns and confirmations.
         seconds: time for the hunt; turns that have begun are finished.
+        watch: called after every turn.
         clock: clock for these seconds, such as one of processor time on a shared machine.
     """
     end = clock() + seconds
@@ -157,7 +161,7 @@ def hunt(
 
 
 def _trail(claim: Claim, tables: HuntTables) -> Trail:
-    """Begin a trail with what is known of a claim's present declaration, predictions and code."""
+    """Begin a claim's trail with what the ledger has on its present declaration and code."""
     trail = Trail(claim, why_not_hunted(claim))
     if trail.why_not:
         return trail
@@ -201,9 +205,9 @@ def _confirm(
 ) -> None:
     """Judge a shrunk violation on fresh evidence, once and for all.
 
-    A violation by t must be confirmed twice, each time on fresh evidence at the whole level. On
-    skewed data t errs more often than its level says, but twice only with the square of that
-    probability.
+    A violation that rests on t must be confirmed twice, each time on fresh evidence at the whole
+    level. On skewed data t errs more often than its level says, but the probability of two errors
+    is only the square.
     """
     claim = trail.claim
     number = tables.begin_confirmation(claim.id, probe)
@@ -224,7 +228,7 @@ def _confirm(
     if verdict is Verdict.REFUTED:
         trail.confirmation = Confirmation(number, probe, outcome)
         return
-    # Marks the point as settled, whatever the verdict, so that no search tries it again.
+    # Not refuted: mark the point as settled, so that no search tries it again.
     settled = replace(probe, verdict=Verdict.SUPPORTED)
     trail.probes[probe.key] = settled
     tables.keep(claim.id, _code(claim), settled)

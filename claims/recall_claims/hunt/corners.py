@@ -61,7 +61,10 @@ def is_size(value: object) -> TypeGuard[float]:
 
 
 def directions(count: int) -> list[Place]:
-    """Return directions of a climb, up or down: log sizes, log ratios, and sums of any two."""
+    """Return the directions of climbs: log sizes, log ratios, and sums or differences of any two.
+
+    A direction is a tuple of `count` coefficients of log sizes; its opposite is also returned.
+    """
     units = _units(count)
     ratios = [_sum(a, b, -1) for a, b in itertools.combinations(units, 2)]
     ends = [*units, *ratios]

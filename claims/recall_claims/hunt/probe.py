@@ -34,7 +34,7 @@ ERRORS = 4.9
 
 
 def trials(claim: Claim) -> tuple[str, ...]:
-    """Return the names of the streams on which a violation must be confirmed."""
+    """Return the names of the random streams on which a violation must be confirmed."""
     return ("hunt",) if claim.rule.exact else ("hunt", "again")
 
 
@@ -42,8 +42,8 @@ def alone(claim: Claim, point: Cell) -> Claim:
     """Return the claim at one point of its regime, without controls.
 
     Raises:
-        ClaimError: the claim's rule judges cells together, or is impossible there.
-        ValueError: the theory gives no number there.
+        ClaimError: the claim's rule judges cells together, or is impossible at this point.
+        ValueError: the theory gives no number at this point.
     """
     cells = claim.rule.alone(point, claim.predict)
     claim.rule.check(cells, claim.predict)
@@ -61,9 +61,9 @@ def alone(claim: Claim, point: Cell) -> Claim:
 def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float = SECONDS) -> Probe:
     """Simulate until the point fails at LEVEL, the estimate is inside, or time or replicates end.
 
-    The probe gives up if ``patience`` seconds could not resolve the distance between region and
-    estimate, even one standard error farther out. The draws depend only on the seed, the claim and
-    the point.
+    The probe gives up if ``patience`` seconds would not suffice to show the point outside the
+    region, even if the estimate were one standard error farther out. The draws depend only on the
+    seed, the claim and the point.
 
     Raises:
         ClaimError, ValueError: as for `alone`.

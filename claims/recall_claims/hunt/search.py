@@ -1,8 +1,8 @@
 """Search one claim's regime for some seconds, in a worker process.
 
-A search tries every point of a small regime. In a large regime it first tries the corners, then
-random points, then neighbours of the best points of all turns, and so on. A violation is shrunk,
-parameter by parameter, towards the first values of the ranges.
+A search tries every point of a small regime. In a large regime it first tries the corners. Then it
+alternates between random points and neighbours of the best points of all turns. A violation is
+shrunk, parameter by parameter, towards the first values of the ranges.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Turn:
 
     Attributes:
         number: number of the claim's earlier turns in this hunt.
-        known: earlier probes, by key. Their number and the turn's number name the stream of random
-            numbers, so every turn draws other points.
+        known: earlier probes, by key. Their number and the turn's number select the random stream,
+            so every turn draws other points.
         cornered: whether earlier turns have tried all corners.
     """
 
@@ -128,7 +128,7 @@ class _Search:
         self._end = time.monotonic() + turn.seconds
 
     def _height(self, one: Probe) -> float:
-        """Add up the parameters' distances from their first values, in lengths of the ranges."""
+        """Add up the parameters' distances from their first values, as shares of the ranges."""
         ranges = self.regime.ranges.items()
         return sum(values.steps.index(one.point[n]) / len(values.steps) for n, values in ranges)
 
@@ -233,7 +233,8 @@ class _Search:
 def reachable(claim: Claim, point: Cell, *, cheap: bool = True) -> bool:
     """Whether the cells that judge a point lie in the regime, and are cheap enough.
 
-    Test sizes may lie outside the regime: the theorem says at which size a rate is critical.
+    If the rule scans a parameter, only the point itself has to lie in the regime. Test sizes may
+    lie outside, since the theorem predicts which size is critical.
 
     Raises:
         ClaimError, ValueError: as for `alone`.

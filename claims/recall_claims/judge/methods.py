@@ -91,17 +91,18 @@ class Method(ABC):
 class Betting(Method):
     """Test by betting for an observable in [low, high], exact at every look.
 
-    Scale X to [0, 1]. If the mean is at most m, then somebody who bets on more has the wealth
-    prod_i (1 + c (X_i/m - 1)), a nonnegative supermartingale for every stake c in [0, 1]. So is an
-    average, where c = 1 has a quarter, and 12 stakes from 0.01 to 0.9 share the rest equally. The
-    average ever reaches 1/alpha with probability at most alpha (Ville's inequality). The largest m
-    rejected so is the lower bound; 1 - X gives the upper one (I. Waudby-Smith and A. Ramdas,
-    "Estimating means of bounded random variables by betting", J. R. Statist. Soc. B 86, 1, 2024).
-    The wealth does not depend on the order of the data.
+    Scale the values X_i to [0, 1]. If their mean is at most m, somebody who bets on a larger mean
+    has the wealth prod_i (1 + c (X_i/m - 1)), a nonnegative supermartingale for every stake c in
+    [0, 1]. So is an average over stakes, in which c = 1 has the weight 1/4, and 12 stakes from 0.01
+    to 0.9 share the rest equally. The average ever reaches 1/alpha with probability at most alpha
+    (Ville's inequality). The largest m that is rejected in this way is the lower bound; 1 - X_i
+    gives the upper bound (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random
+    variables by betting", J. R. Statist. Soc. B 86, 1, 2024). The wealth does not depend on the
+    order of the data.
 
-    Of more than 2^14 values, values that agree to 2^-10 are counted together. The wealth is reduced
-    by the most that this can gain, so the test stays exact; a bound changes by less than 1e-7 of
-    itself.
+    If there are more than 2^14 values, those that agree to 2^-10 are counted together. The wealth
+    is reduced by the most that this can gain, so the test stays exact; a bound changes by less than
+    1e-7 of itself.
 
     At mean mu no exact test rejects m before ln(1/alpha) / ln(mu/m) replicates, whatever the
     variance: this is the price of exactness.
@@ -129,9 +130,10 @@ class Betting(Method):
         return Interval(self.low + span * below, self.high - span * above)
 
     def log_wealths(self, values: Array, mean: float) -> tuple[float, float]:
-        """Return log wealths of bets that the mean is above `mean`, inside the range, and below it.
+        """Return the log wealths of two bets: that the true mean is above `mean`, and below it.
 
-        At level alpha, a log wealth of log(1/alpha) shows that its bet is right.
+        At level alpha, a log wealth of log(1/alpha) shows that its bet is right. `mean` lies inside
+        the range.
         """
         return _log_wealths(self._scaled(values), (mean - self.low) / (self.high - self.low))
 
@@ -176,10 +178,10 @@ class Student(Method):
     narrower than the t interval.
 
     The interval is the whole line for fewer than two values, for values that do not vary, and if a
-    value is NaN. The same holds if one value has more than `heaviest` of all squared deviations
-    (infinite variance).
-    Among 20,000 samples, 8 of 256 exponential values had such a value, 25 of 1,024 squared normal
-    values, and 97 per cent of 1,024 Cauchy values.
+    value is NaN. The same holds if one value makes more than `heaviest` of the sum of squared
+    deviations, as with infinite variance. We counted samples with such a value among 20,000 of each
+    kind: 8 samples of 256 exponential values, 25 of 1,024 squared normal values, and 97 per cent of
+    the samples of 1,024 Cauchy values.
 
     Raises:
         ClaimError: `spent` is not in (0, 1], or the cubes of the values' differences are too small
@@ -284,8 +286,9 @@ def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None =
         with np.errstate(divide="ignore"):  # a whole stake is lost if a value is 0
             logs += np.log1p(gains) @ counts[some]
         if spread is not None:
-            # By Taylor's theorem a mean earns more than its values by no more than half the square
-            # of (c x/m) / (1 - c + c x/m), at the least x, times the spread: 0.501 at their mean.
+            # By Taylor's theorem, values win at most this much less than their mean: half the
+            # square of (c x/m) / (1 - c + c x/m) at the least x, times the spread. We take the
+            # square at their mean, which needs 0.501 instead of 1/2.
             left = np.divide(1 - STAKES[:, None], 1 + gains, np.ones(gains.shape), where=gains > -1)
             logs -= 0.501 * (1 - left) ** 2 @ spread[some]
     top = float(logs.max())  # scipy's logsumexp takes six times as long

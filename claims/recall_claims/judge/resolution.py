@@ -4,8 +4,8 @@ Resolution is the suite's figure of merit. A wide region or few replicates make 
 claim looks good by being unfalsifiable. It depends on the widths of the refuting intervals, not on
 where the data happen to lie. Put the intervals around the value that the theory predicts. Then
 shift the theory, in the less favourable direction, until some interval and its region become
-disjoint. If the region has one edge, or is for a share or an error, it names no such value. Then
-the intervals stay where they are.
+disjoint. A region with one edge, or for a share or an error, does not show which value the theory
+predicts. Then the intervals stay where they are.
 """
 
 import math
@@ -16,12 +16,11 @@ from recall_reports.record import finite
 
 
 def resolution(components: Sequence[Component]) -> float | None:
-    """Return the smallest error that the refuting intervals refute; None if they refute none.
+    """Return the smallest error of the theory that the intervals refute; None if they refute none.
 
-    Components without an estimate do not count.
-    Several ratios, differences, probabilities, shares or errors test one theory: a common error is
-    refuted as soon as one component refutes it. Exponents are separate numbers, each with its own
-    error.
+    Components without an estimate do not count. Several ratios, differences, probabilities, shares
+    or errors test one theory: an error common to all is refuted as soon as one component refutes
+    it. Exponents are separate numbers, each with its own error.
     """
     if components[0].scale == "exponent":
         return finite(max(_up_and_down([component]) for component in components))

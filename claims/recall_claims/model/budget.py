@@ -1,25 +1,26 @@
 """The error budget of a run, and its division, fixed in advance.
 
-The rule controls the family-wise error rate of *one* run: the probability that the run refutes any
-true claim. This budget is divided
+The budget limits the family-wise error rate of *one* run: the probability that the run refutes any
+true claim. It is divided
 
 1. over papers: each paper's file states its `share`; the shares of all papers add up to at most 1;
-2. over claims: a paper's share is divided into its `slots`, and a claim owns one of them, however
+2. over claims: a paper's share is divided into its `slots`, and each claim has one slot, however
    many claims are selected. So replaying one claim alone gives its verdict of the full run;
-3. over the components of its estimand (cells, exponents), by Bonferroni, hence simultaneously;
-4. over looks: a fixed-n test that may look K times at growing amounts of data uses 1/K of its share
-at each. A test that is exact at every look (an e-process) pays nothing for looks.
+3. over the components of the claim's estimand (cells, exponents), by Bonferroni's correction, so
+   that their intervals hold jointly;
+4. over looks: if a test is valid for one look only, each of K looks has 1/K of the test's part. A
+   test that is exact at all looks together (an e-process) has the whole part at every look.
 
-By the union bound the sum is at most the budget, whatever the dependence between looks,
-components and claims. What is *not* in that bound:
+By the union bound the run's error rate is at most the budget, however looks, components and claims
+depend on each other. What is *not* in that bound:
 
 * False support is controlled per claim, at that claim's alpha, and not over the run. Every
   component has to be shown inside its region, and a false claim has one that is outside (an
   intersection-union test).
-* Controls are judged on the same data and use nothing: refuting a planted wrong theory is not an
+* Controls are judged on the same data and use no budget: refuting a planted wrong theory is not an
   error.
-* Identities and other deterministic rules have no sampling error and are outside the budget. Their
-  verdict is worth as much as their numerical tolerance.
+* Identities and other deterministic rules have no sampling error and use no budget. Their verdicts
+  are as reliable as their numerical tolerance.
 * Several runs. Two seeds use two budgets. T attempts at a claim, under other seeds, code or
   registrations, use at most T times its alpha; the ledger counts attempts in each tier.
 * An edit of budget, share or slots after the evidence was seen: the registration leaves them out,
@@ -51,5 +52,5 @@ class Budget:
             )
 
     def per_claim(self, paper: Paper) -> float:
-        """Return the claim's alpha: the part of the budget that each claim of a paper may use."""
+        """Return the alpha of each claim of a paper: a slot of the paper's share of the budget."""
         return self.probability * paper.share / paper.slots

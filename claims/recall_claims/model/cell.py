@@ -1,4 +1,4 @@
-"""A cell is one point of a claim's parameter grid; a block is a batch of replicates in it."""
+"""Cells, the points of a claim's parameter grid, and blocks, batches of replicates in a cell."""
 
 from __future__ import annotations
 
@@ -102,9 +102,12 @@ def grid(
     /,
     **axes: Scalar | np.generic | Iterable[Scalar],
 ) -> tuple[Cell, ...]:
-    """Make the product of the axes, the last axis fastest; a scalar is an axis of one value.
+    """Make a cell for each combination of values of the axes; the last axis varies fastest.
 
-    Give points where a product would waste runs; with axes, each point gets the whole product.
+    Args:
+        points: some parameters of each cell, for a grid that is no product. Each point is combined
+            with all values of the axes.
+        **axes: the values of each parameter; a scalar is one value.
 
     Raises:
         ValueError: an axis has no values, or there is neither a point nor an axis.
@@ -136,15 +139,14 @@ def ladder(
     *,
     to: Callable[[float], int] | None = None,
 ) -> tuple[Cell, ...]:
-    """Make cells at every setting: whole numbers of one parameter at multiples of a predicted
-    centre.
+    """Make cells around a predicted centre: in each setting, at multiples of the centre, rounded.
 
     Args:
-        settings: all other parameters.
+        settings: the other parameters, a mapping for each setting.
         parameter: the parameter that varies.
-        centre: the prediction for a cell of other parameters.
-        factors: the multiples. Several that round to one number make one cell.
-        to: how to round a multiple; by default towards the centre.
+        centre: the predicted centre in a setting, given as a cell of the other parameters.
+        factors: factors of the centre. Multiples that round to the same number make one cell.
+        to: how to round a multiple to a whole number; by default towards the centre.
     """
     factors, found = tuple(factors), []
     for setting in (Cell(**point) for point in settings):
@@ -195,8 +197,8 @@ class Block:
     def draw(self, function: Callable[..., T], parameters: Mapping[str, Any], **more: Any) -> T:
         """Call `function` with the block's generators and a cell's parameters.
 
-        It is called as ``function(rngs, **parameters, device=..., dtype=...)``, where ``more``
-        replaces parameters or adds some.
+        The call is ``function(rngs, **parameters, device=..., dtype=...)``. ``more`` adds
+        arguments, or replaces parameters of the same name.
         """
         given = {**parameters, **more}
         return function(self.rngs, **given, device=self.device, dtype=self.dtype)

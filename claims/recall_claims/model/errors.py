@@ -64,7 +64,7 @@ class ClaimError(ValueError):
 
 
 class SimulationError(RuntimeError):
-    """There is no evidence: a simulation failed, or what it returned is none, such as NaN.
+    """There is no evidence: a simulation failed, or returned no usable numbers, such as NaN.
 
     Also raised if the ledger lacks blocks of a claim, or a worker has other code.
     """

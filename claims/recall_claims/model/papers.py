@@ -1,4 +1,4 @@
-"""The papers' statements, kept as data in files of their own."""
+"""Papers and their statements, read from TOML files."""
 
 import math
 from collections.abc import Mapping
@@ -20,15 +20,17 @@ class Paper:
     """A paper, or a group of them, with its statements and its letters for cell parameters.
 
     Attributes:
-        authors: the paper's authors. A group of papers has none, and no `identifier`: each of its
-            statements names its own work.
-        read: what the authors of the claims have read of it, such as "abstracts and reviews".
+        authors: the paper's authors. For a group of papers this and `identifier` are empty: each
+            statement of the group names its own work.
+        read: what the authors of the claims have read of the paper, such as "abstracts and
+            reviews".
         summary: text in plain words; paragraphs after the first have formulas, and are folded away.
         share: the paper's part of a run's error budget, in (0, 1].
-        letters: meanings of other letters in formulas, by their LaTeX.
-        names: meanings of names that its claims predict, such as "A" for a noise term.
         slots: number of claims among which the share is divided, fixed in advance.
-        figures: pictures for the top of a report that has their claims.
+        symbols: the paper's letters for cell parameters, by parameter.
+        letters: meanings of other letters in formulas, by their LaTeX.
+        names: meanings of names that the paper's claims predict, such as "A" for a noise term.
+        figures: pictures for the top of a report, drawn if the report has claims that they show.
         file: the paper's file.
     """
 
@@ -52,14 +54,12 @@ _added: dict[str, Paper] = {}
 
 
 def add_paper(path: Path) -> None:
-    """Make a paper known; for the conftest.py next to its claims.
+    """Make a paper known, so that claims can cite it; for the conftest.py next to these claims.
 
     Args:
         path: a TOML file with id, title, authors, identifier, share, slots and statements. The file
             of a group of papers has a table `works` instead of authors and identifier, and each
-            of its statements names one of them. `read` says what of the papers is known; a report
-            quotes it where it says from what formulas are derived. `summary` describes the paper in
-            plain words, and `figures` are the pictures at the report's top.
+            statement names one of these works. `Paper` explains the other entries.
 
     Raises:
         OSError: the file cannot be read.
@@ -86,7 +86,7 @@ def papers() -> dict[str, Paper]:
 
 
 def is_paper(path: Path) -> bool:
-    """Whether this file is a paper for `add_paper`."""
+    """Whether `add_paper` can read this file."""
     try:
         _read(path)
     except (OSError, ValueError):
@@ -95,7 +95,7 @@ def is_paper(path: Path) -> bool:
 
 
 class _Work(Struct):
-    """A citation, without its title if we are not certain of it."""
+    """A citation; its title is empty if we are not certain of the title."""
 
     authors: list[str]
     identifier: str

@@ -31,9 +31,9 @@ class Error:
 
     Attributes:
         size: a number, or a function of the point, which `where` then has to describe.
-        where: points with this error, in words, if there are several errors; of an error that
-            depends on the point, the words for it.
-        holds: whether a point has this error; of several errors the first counts.
+        where: the points with this error in words, if there are several errors; or the error itself
+            in words, if it depends on the point.
+        holds: whether a point has this error; if a point has several, the first counts.
         relative: whether the error is a share of the prediction.
     """
 
@@ -49,7 +49,7 @@ class Error:
         return f"{size} {self.where}".rstrip()
 
     def at(self, point: Point) -> float:
-        """Return the error at a point."""
+        """Return the error at a point: a difference, or a share of the prediction if `relative`."""
         return self.size(point) if callable(self.size) else self.size
 
 
@@ -57,7 +57,7 @@ def error_of(size: Size, where: str = "", holds: Callable[[Point], bool] = _anyw
     """Read an error as its author writes it: a difference, "exact", or a share such as "5%".
 
     Raises:
-        ValueError: the size is another text.
+        ValueError: the size is a text, but neither "exact" nor a percentage.
 
     >>> str(error_of("5%", "for V >= 256"))
     '5% for V >= 256'
@@ -97,8 +97,10 @@ class Prediction:
         return self.stated_in() if callable(self.stated_in) else self.stated_in
 
     def region(self, point: Point | None = None) -> Region:
-        """Return the region that the stated error allows for the ratio to the prediction, or for
-        the difference.
+        """Return the region that the stated error allows.
+
+        The region is for observed / predicted if the error is relative, and else for observed -
+        predicted.
 
         Args:
             point: point whose error counts; not needed if all points have the same error.
@@ -131,16 +133,16 @@ def prediction(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Register a public function that returns a predicted number.
 
-    Only the function's docstring changes: ``{error}`` in it becomes the error; without ``{error}``,
-    the error is added at the end.
+    Only the function's docstring changes: the error replaces ``{error}`` in the docstring, or else
+    is added at its end.
 
     Args:
         latex: the formula.
         source: paper and statement.
-        provenance: whether the paper states it, others report it, or, as mostly, we derive it.
+        provenance: "stated" by the paper, "reported" by its readers, or "derived" by us.
         error: largest error of the formula: a difference, such as 0.02, a share of the prediction,
-            such as "5%", or "exact". Of several errors, such as
-            ``("5%", "for V >= 256", lambda cell: ...)``, the first that holds at a point counts.
+            such as "5%", or "exact". Or a tuple of errors with conditions, each such as
+            ``("5%", "for V >= 256", lambda cell: ...)``: the first that holds at a point counts.
         regime: regime of these errors; a function if the regime is defined further down.
         curve: for a critical value, the probability or mean that crosses a target there, for plots
             to draw.

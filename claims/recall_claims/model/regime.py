@@ -4,8 +4,8 @@ A theorem claims a regime; a grid is a few points of it. A `Regime` states the v
 parameter of a cell may take, and a condition on all of them. Every cell of a claim's grid has to
 lie inside, apart from a scanned parameter. `pytest --hunt` searches the rest for a violation.
 
-A theory states each formula's `Regime` next to the formula, and a claim searches it
-(`Regime.searched`).
+A theory states each formula's `Regime` next to the formula. A claim may narrow the regime by
+`Regime.searched`.
 """
 
 from __future__ import annotations
@@ -102,11 +102,11 @@ class Regime:
 
     Attributes:
         text: the regime in words, and why the grid lies in it.
-        given: the values of each parameter, the simplest first: a value, or several, such as
-            ``("relu", "tanh")`` or ``(2, 8, 64)``, and only these belong to the regime. Or a
-            `log_range`, a `range`, or several decimals, such as ``(0.5, 1.0, 2.0)``, and all
-            numbers between belong to it too. A parameter that the grid lacks, such as an option of
-            the theory, is only searched.
+        given: the values of each parameter, the simplest first. Only the values themselves belong
+            to the regime if they are one value, or several such as ``("relu", "tanh")`` or
+            ``(2, 8, 64)``. All numbers between them also belong to the regime if they are a
+            `log_range`, a `range`, or several decimals such as ``(0.5, 1.0, 2.0)``. The grid may
+            lack a parameter, such as an option of the theory: then only a search varies it.
         holds: condition on all parameters together.
 
     Raises:
@@ -161,7 +161,7 @@ class Regime:
         Args:
             cell: a cell of the grid.
             ignoring: a scanned parameter, whose critical value the theorem predicts. The condition
-                sees its simplest value.
+                is tested at its simplest value.
         """
         for name, value in cell.items():
             if name == ignoring:
@@ -181,7 +181,7 @@ class Regime:
         return steps and self.admits(cell)
 
     def admits(self, cell: Mapping[str, Scalar]) -> bool:
-        """Whether the condition holds for a cell, with missing parameters as `filled` sets them."""
+        """Whether the condition holds for a cell; `filled` sets missing parameters."""
         return self.holds(self.filled(cell))
 
     def filled(self, cell: Mapping[str, Scalar]) -> Cell:

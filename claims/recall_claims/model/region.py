@@ -12,9 +12,9 @@ simulations give intervals for each `Component` of the estimand. Then
 Let alpha be the claim's share of the error budget. Support needs a test at every edge. If the claim
 is false, some component is truly beyond an edge, and the test at this edge errs with probability at
 most alpha. So each of these tests has all of alpha, with no correction for their number (an
-intersection-union test; R. Berger, Technometrics 24, 295, 1982). Refutation needs one of J
-components, on one of two sides, so by default each side of each has alpha / (2 J): a true claim is
-refuted with probability at most alpha.
+intersection-union test; R. Berger, Technometrics 24, 295, 1982). For refutation it is enough that
+one of J components is shown to be beyond one of two edges. So by default the test at each edge of
+each component has alpha / (2 J), and a true claim is refuted with probability at most alpha.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class Region:
 
         The unit is the region's width, or 1 if the region has one edge. With an interval's lower
         end as `low` and upper end as `high`, this is how far the interval reaches out of the
-        region. With the ends exchanged, this is how far the interval misses the region. A NaN
-        is no distance from its edge; without any distance the result is minus infinity.
+        region. With the ends exchanged, this is how far the interval misses the region. A NaN, or
+        an infinite edge, gives no distance; without any distance the result is minus infinity.
 
         >>> Region(0, 2).distance(1, 3), Region(0, 2).distance(3, 1)
         (0.5, -0.5)
@@ -116,12 +116,13 @@ class Component:
     Attributes:
         name: name, such as the cell's parameters or the parameter of an exponent.
         estimate: estimate of the estimand.
-        interval: bounds valid for all components together; refutes if disjoint from the region.
+        interval: bounds valid for all components together; if they are disjoint from the region,
+            the component is refuted.
         region: region in which the theorem puts the estimand.
         scale: scale on which reports give errors of the theory.
         params: the cell parameters in the name; empty if there are none.
-        one_sided: bounds, each at the claim's whole alpha; supports if inside the region. By
-            default the interval.
+        one_sided: bounds, each at the claim's whole alpha; if they are inside the region, the
+            component is supported. By default the interval.
         open_cells: ids of the cells whose further replicates may still decide the component.
     """
 
@@ -136,7 +137,7 @@ class Component:
 
     @property
     def bounds(self) -> Interval:
-        """The interval that supports if it lies inside the region."""
+        """The interval that supports the component if it lies inside the region."""
         return self.one_sided or self.interval
 
     @property
@@ -150,7 +151,7 @@ class Component:
 
 
 def headline(components: Sequence[Component]) -> Component:
-    """Choose the component to show for all: the farthest outside, refuting components first.
+    """Choose the component to show for all: the farthest outside, refuted components first.
 
     Raises:
         ValueError: there is no component.

@@ -26,7 +26,7 @@ class Source:
         provenance: "stated" (in the paper's abstract), "reported" (by its reviewers or readers) or
             "derived" (our own derivation, which makes a statement quantitative). By default, the
             provenance of the claim's prediction.
-        reference: the file of the derivation; by default, the prediction's.
+        reference: the file of the derivation; by default, the file of the prediction.
 
     >>> Source("A", "A3", "A9").statements
     ('A3', 'A9')
@@ -60,7 +60,7 @@ class Source:
 
 
 class Parametrised(Protocol[P_co]):
-    """A type that is built from a cell's parameters, its fields."""
+    """A type whose `of` builds an instance from a cell's parameters."""
 
     def of(self, parameters: Cell, /) -> P_co: ...
 
@@ -97,12 +97,12 @@ def on(law: Callable[..., Any], /, **fixed: Any) -> On: ...
 @overload
 def on(problem: Parametrised[Any], law: Callable[..., Any], /, **fixed: Any) -> On: ...
 def on(problem: Any, law: Callable[..., Any] | None = None, /, **fixed: Any) -> On:
-    """Make a formula of theory the prediction for a cell.
+    """Make a formula of theory, the law, predict for cells.
 
-    ``on(Problem, law)`` predicts ``law(Problem.of(cell))``; ``on(law)`` passes the cell's
-    parameters that the law takes by name, and all of them to a law with ``**`` arguments. ``fixed``
-    arguments are the same in every cell. A registered law brings its LaTeX, provenance, reference,
-    regime and curve to the claim.
+    ``on(Problem, law)`` predicts ``law(Problem.of(cell))``. ``on(law)`` calls the law with those
+    parameters of the cell that the law names, or with all if it takes ``**`` arguments. ``fixed``
+    arguments are the same in every cell. From a registered law, the claim gets its LaTeX,
+    provenance, reference, regime and curve.
 
     >>> def load(samples: int, vocab_size: int) -> float:
     ...     return samples / vocab_size

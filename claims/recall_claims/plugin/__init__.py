@@ -65,8 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main() -> Generator[None, object, object]:
-    """Collect garbage rarely, and leave out modules, which live as long as the run: the collector
-    would search them again and again."""
+    """Collect garbage rarely, and never among the objects made so far: mostly modules, which live
+    as long as the run."""
     gc.freeze()
     youngest, young, old = gc.get_threshold()
     gc.set_threshold(10 * youngest, young, 100 * old)
@@ -98,7 +98,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Name the claim whose arguments cannot be worked out: the error lacks the claim's id."""
+    """Name the claim whose arguments raise an error at collection, since the error does not."""
     report = yield
     error = report.__dict__["call"].excinfo
     lines = [e.lineno + 1 for e in error.traceback if e.path == collector.path] if error else []
@@ -129,7 +129,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _refuse_uncounted(config: pytest.Config, modules: Iterable[str]) -> None:
-    """Refuse plugins that may change evidence but are not part of its key."""
+    """Refuse plugins that may change evidence but are not part of the evidence's key."""
     plugins = [p for _, p in config.pluginmanager.list_name_plugin() if isinstance(p, ModuleType)]
     conftests = [p for p in plugins if Path(p.__file__ or "").name == "conftest.py"]
     names = [p.__name__ for p in plugins if p not in conftests]

@@ -76,9 +76,9 @@ class Edits:
         return f"since commit {self.commit}, {words}" * bool(self.commit)
 
     def lines(self, judged: Iterable[str]) -> Iterator[str]:
-        """Name edited formulas, and the claims that depend on them: `judged` in this run, or not.
+        """Yield sentences about edited formulas and the claims that depend on them.
 
-        Uncommitted edits come first.
+        Claims `judged` in this run are listed apart from the others. Uncommitted edits come first.
         """
         fresh = self._since("HEAD") if self.names else set[Name]()
         edited = sorted(name for name in self.names if "theory" in name[0].split("."))
@@ -94,7 +94,7 @@ class Edits:
             if not takes:
                 told = ["no claim predicts with it"]
                 told += [f"controls do: {listed(c.id for c in plants)}"] * bool(plants)
-            if takes or plants or name in formulas:  # else a text or a regime
+            if takes or plants or name in formulas:  # else it is the name of a text or a regime
                 alike.setdefault((name in fresh, "; ".join(told)), []).append(".".join(name))
         for (new, told_of), group in [*alike.items()][:SHOWN]:
             when = "edited, not committed" if new else f"edited since {self.commit}"

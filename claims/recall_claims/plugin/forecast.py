@@ -1,4 +1,4 @@
-"""An earlier report, the expected cost of claims on this machine, and the live line for it."""
+"""An earlier report, the expected cost of claims on this machine, and the live line of a run."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Baseline:
     Attributes:
         commit: the report's commit; None if unknown.
         decided: records of decided claims, by id, of any tier.
-        records: the same if the report has the run's tier, else none.
-        took: cost of each decided claim.
+        records: equal to `decided` if the report has the run's tier, else empty.
+        took: cost of each decided claim, by id.
 
     Args:
         path: the report's file.
@@ -75,7 +75,7 @@ class Forecast:
         self.costs, self.settings, self.baseline = costs, settings, baseline
 
     def blocks(self, claim: Claim) -> dict[str, int]:
-        """Expected number of blocks of each cell until the verdict.
+        """Estimate the number of blocks of each cell until the verdict.
 
         A cell gets as many replicates as it had in the baseline, in any tier; a new cell gets the
         average over the claim's cells. Without a verdict in the baseline, cells get the most that
@@ -105,9 +105,10 @@ class Forecast:
         return ledger.counts(claim.id, registration, seed, self.costs.device, versions(), code)
 
     def ahead(self, claims: Iterable[Claim]) -> dict[str, float]:
-        """Expected seconds of one core for each claim, if unchanged since the baseline.
+        """Estimate the seconds of one core for each claim, if unchanged since the baseline.
 
-        This calls no prediction: it finds blocks by the baseline's registration.
+        Claims of unknown cost are left out. No prediction is called: the baseline's registration
+        finds the blocks that the ledger has.
         """
         found = {}
         for claim in claims:

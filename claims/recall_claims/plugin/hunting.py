@@ -50,7 +50,7 @@ def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
 
 
 def progress(trails: Sequence[Trail], left: float) -> str:
-    """Show points tried, the worst so far, and the time left, in the live line."""
+    """Write the live line: points tried, the worst so far, and the time left."""
     text = f"hunting: {sum(len(trail.probes) for trail in trails)} points, "
     found = [(t.worst.discrepancy, t.claim.id) for t in trails if t.worst is not None]
     if found:

@@ -1,4 +1,4 @@
-"""A claim as a pytest item: it runs the claim, and its verdict passes, fails or skips."""
+"""A claim as a pytest item, which runs the claim and passes, fails or skips by the verdict."""
 
 import ast
 import contextlib

@@ -139,7 +139,7 @@ def place(config: pytest.Config, name: str) -> Path:
 def _refuse_empty_and_impossible(option: Callable[[str], Any], here: Path) -> None:
     """Refuse options without a value, and paths that no system can have."""
     for name in VALUED:
-        # From "--", argparse makes an empty list before Python 3.13, and nothing since.
+        # Before Python 3.13, argparse turns the value "--" into an empty list.
         if option(name) in ("", [], "--"):
             raise ValueError(f"{name} needs a value; leave the option out for its default")
     tier = option("--tier")

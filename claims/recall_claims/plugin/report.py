@@ -32,10 +32,11 @@ class RunReport:
         folder: folder of the report.
         root: a folder of the repository, for its commit.
         executor: value of --executor.
-        beside: another folder for the report, if it would replace a report with further claims.
-        narrowed: whether claims of the collected files were left uncollected; if not, an earlier
-            claim that was not collected from these files no longer exists.
-        kept: why the folder's report stays as it is; empty if it does not.
+        beside: another folder, for a report that would replace one with further claims; None to
+            replace that one.
+        narrowed: whether only some claims of a file may have been collected. If not, a claim of the
+            earlier report that was not collected from the same file no longer exists.
+        kept: why the report in `folder` stays as it is; empty if it is replaced.
     """
 
     folder: Path
@@ -144,7 +145,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def put_aside(record: Record) -> Iterator[str]:
-    """Name each claim with invalid blocks in the ledger."""
+    """Yield a sentence about each claim that had invalid blocks in the ledger."""
     for claim in record.claims:
         whys = claim.blocks.recomputed.items()
         count = sum(count for why, count in whys if why.startswith(DAMAGED))

@@ -28,7 +28,7 @@ SESSION = pytest.StashKey["ClaimSession"]()
 
 
 class ClaimSession:
-    """Settings, evidence, baseline and report of one pytest process, by its options.
+    """Settings, evidence, baseline and report of one pytest process, as its options say.
 
     Raises:
         ValueError: an option makes no sense, or a baseline given as an option cannot be read.
@@ -145,7 +145,7 @@ class ClaimSession:
         return Edits(self._root, self.baseline.commit, self.report.collected)
 
     def since(self, claim: Claim) -> str:
-        """Say which edits a claim depends on, if it passed in the baseline or has such edits."""
+        """Say which edits a claim depends on; "" if none, and it did not pass in the baseline."""
         earlier = self.baseline.decided.get(claim.id)
         passed = earlier is not None and earlier.outcome == "passed"
         told = passed or self.edits.of(claim.predict, claim.observe)

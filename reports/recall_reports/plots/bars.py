@@ -26,7 +26,7 @@ class Bar:
 
     Attributes:
         region: ends of the region's band; 0 or 100 for an open end.
-        bounds: the printed bounds, cut at the ends of the row.
+        bounds: the printed bounds, cut off at the ends of the row.
         point: the estimate; None without an estimate, or beyond the row.
         bounded: whether there is a bound at the left, and at the right.
         cut: whether the left bound, and the right, lie beyond the row.

@@ -1,4 +1,4 @@
-"""Data collapse: with x over each series' predicted critical value, all series coincide."""
+"""Data collapse: with x divided by each series' right critical value, all series coincide."""
 
 import math
 from functools import partial
@@ -21,7 +21,7 @@ def painters(claim: ClaimRow) -> list[Painter]:
         found.append(partial(paint, control=None))
     spreads = {}
     for control in claim.controls:
-        logs = [  # equal if a constant is wrong; rounding errors do not rank the controls
+        logs = [  # all equal if only a constant is wrong; rounded, so that errors rank nothing
             round(math.log(wrong) - math.log(right), 6)
             for cell in claim.cells
             if (right := _unit(claim, cell)) and (wrong := _unit(claim, cell, control.id))

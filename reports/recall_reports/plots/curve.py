@@ -109,7 +109,7 @@ def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> None:
         if left < right:
             chart.add(Mark("band", group.colour, [left, right]))
         ends = component.region.ends
-        if ends[0] > 1 or ends[1] < 1:  # the law itself is outside
+        if ends[0] > 1 or ends[1] < 1:  # the prediction itself is outside the region
             xs = [end * unit for end in ends if 0 < end < math.inf]
             chart.add(Mark("upright", group.colour, xs, style=ALLOWED))
 

@@ -47,7 +47,10 @@ class Drawn:
 
 
 def figures(record: Record, analyses: Analyses) -> list[Drawn]:
-    """Draw the figures of a record's papers whose claims it has; bars are 95% intervals."""
+    """Draw the figures of a record's papers, as far as the record has their claims.
+
+    Bars are 95% intervals where these are known, and else intervals of the verdicts.
+    """
     claims = {claim.id: claim for claim in record.claims}
     found = []
     for paper in record.papers:
@@ -70,7 +73,8 @@ def figures(record: Record, analyses: Analyses) -> list[Drawn]:
 def _curves(chart: Chart, figure: Figure, chosen: Chosen, analyses: Analyses) -> set[bool] | None:
     """Draw theory's curves and simulation's dots.
 
-    Returns whether bars are 95% intervals, for each kind of bars; None without dots.
+    Returns the kinds of bars drawn: True for 95% intervals, False for intervals of the verdicts.
+    None without dots.
     """
     usual: set[bool] = set()
     heights: list[float] = []
@@ -151,7 +155,7 @@ def _named(figure: Figure, chosen: Chosen, analyses: Analyses) -> list[tuple[Plo
 
 
 def _rows(chart: Chart, figure: Figure, chosen: Chosen, analyses: Analyses) -> set[bool] | None:
-    """Draw predicted and simulated values, a row per cell; return the same as `_curves`."""
+    """Draw predicted and simulated values, a row per cell; return what `_curves` returns."""
     found = (_row(claim, one, analyses) for claim, one in chosen)
     rows = sorted(filter(None, found), key=lambda row: row[1])
     if not rows:
@@ -173,8 +177,8 @@ def _rows(chart: Chart, figure: Figure, chosen: Chosen, analyses: Analyses) -> s
 def _row(
     claim: ClaimRow, one: values.Series, analyses: Analyses
 ) -> tuple[str, float, float, tuple[float, float], bool] | None:
-    """Return a row's name, its predicted and observed value, its interval, and whether this is the
-    usual one."""
+    """Return a row's name, its predicted and observed value, its interval, and whether this is of
+    the usual analysis."""
     cell = next((c for c in claim.cells if one.where.items() <= c.params.items()), None)
     if cell is None:
         return None

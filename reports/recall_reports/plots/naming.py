@@ -37,7 +37,7 @@ def place(
 ) -> list[Placed]:
     """Choose where to write the name of each curve.
 
-    Returns each name's place, the class of its anchor, and whether it hides nothing there.
+    Returns for each name its place, the class of its anchor, and whether it hides nothing.
 
     Args:
         names: texts, each with its curve.
@@ -47,7 +47,7 @@ def place(
     """
     taken: list[Box] = []
     found: list[Placed] = []
-    bits = 0  # of the squares with something drawn, so that a search takes no longer if more is
+    bits = 0  # a bit per square, set if something is drawn there, for a fast search
     for row, column in {(int(y // SQUARE), int(x // SQUARE)) for x, y in drawn}:
         if 0 <= row < COLUMNS and 0 <= column < COLUMNS:
             bits |= 1 << row * COLUMNS + column

@@ -124,8 +124,8 @@ def _names(
 ) -> tuple[set[int], list[Markup]]:
     """Write names next to marks; return the marks with such names, and the names.
 
-    A name that would hide something goes into the legend instead; if one name of a series does,
-    all names do.
+    A name that would hide something goes into the legend instead. If the name of a series does, not
+    of a wrong theory, all names go there.
     """
     if not any(mark.name for mark in chart.marks):
         return set(), []

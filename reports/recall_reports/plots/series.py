@@ -51,8 +51,8 @@ def series(claim: ClaimRow, plot: Plot) -> list[Series]:
 def strands(cells: list[CellRow], x: str) -> list[list[CellRow]]:
     """Split a series into strands whose cells differ only in x, so that a line may join them.
 
-    If other parameters always vary along with x, the whole series is one strand if its x are
-    distinct; otherwise there is no strand.
+    If other parameters always vary along with x, the whole series is one strand, unless a value of
+    x repeats: then there is no strand.
     """
     parts = grouped(cells, lambda cell: frozenset((cell.params | {x: None}).items())).values()
     if any(len(part) > 1 for part in parts):
@@ -100,7 +100,7 @@ def points(
 ) -> None:
     """Draw the observed values of some cells of a series at `xs`, with their intervals.
 
-    With `direct` their name is next to the points, if there is room.
+    With `direct` the label is next to the points, if there is room.
     """
     ys, ends = [observed(cell) for cell in cells], [whiskers(cell) for cell in cells]
     label = group.label or "simulation" if label is None else label

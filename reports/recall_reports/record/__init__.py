@@ -41,10 +41,10 @@ EXPLORATORY: tuple[ClaimVerdict, ...] = ("SURVIVES", "BREAKS", "INCONCLUSIVE")
 class ComponentRow(Struct, kw_only=True):
     """One coordinate of a claim's estimand. `params`: the cell parameters that name it.
 
-    `interval` is valid for all components together and decides on REFUTED; `one_sided` has a bound
+    `interval` is valid for all components together and decides on REFUTED. `one_sided` has a bound
     at the claim's own error probability at each end, and decides on SUPPORTED. `distance`: how far
-    these bounds reach out of the region, in widths of the region, or absolute if it has one edge;
-    negative inside, None without bounds.
+    `one_sided` reaches out of the region, in widths of the region, or absolute if the region has
+    one edge. It is negative inside the region, and None without bounds.
     """
 
     name: str
@@ -133,8 +133,8 @@ class Blocks(BlockCount, kw_only=True):
 class Point(Struct, kw_only=True):
     """A tried point of a regime; `discrepancy` is in widths of the region.
 
-    It is absolute if the region has one edge, and a share of the target rate for critical values.
-    Negative: cheap evidence does not show it outside the region. None: evidence says nothing.
+    The number is absolute if the region has one edge, and a share of the target rate for critical
+    values. Negative: cheap evidence does not show the point outside. None: evidence says nothing.
     """
 
     params: Parameters
@@ -179,7 +179,7 @@ class ClaimRow(Struct, kw_only=True):
     tables show. `resolution`: the smallest error that the data would have refuted, on the rule's
     scale. `symbols`: the paper's letters for the parameters. `registration`: hash of the
     declaration before the run. Ledger and baseline list `draws` attempts at the claim in this tier,
-    one per seed, code and registration; this is number `draw`. `from_pilot`: whether the region
+    one per seed, code and registration; this is attempt `draw`. `from_pilot`: whether the region
     only reproduces a pilot run. `certificate`: bound on the probability of a wrong refutation.
     `declared`: further declared parts in words, such as a regime's ranges.
     """
@@ -271,9 +271,9 @@ class Statement(Struct, kw_only=True):
 class PaperRow(Struct, kw_only=True):
     """A paper whose statements are tested, and figures of the findings.
 
-    `read`: what of it is known, if not all. The first paragraph of `summary` is in plain words;
-    later paragraphs have formulas. `letters`: meanings of letters in these and in claims' formulas,
-    by LaTeX.
+    `read`: what of the paper is known, if not all. The first paragraph of `summary` is in plain
+    words; later paragraphs have formulas. `letters`: meanings of letters in these formulas and in
+    claims' formulas, by LaTeX.
     """
 
     key: Name

@@ -27,7 +27,7 @@ class Verdict(StrEnum):
 
 
 class Range(Struct, array_like=True):
-    """Two ends, [low, high]; None is minus infinity as low and plus infinity as high."""
+    """Two ends, [low, high]; None as `low` means minus infinity, as `high` plus infinity."""
 
     low: Finite | None
     high: Finite | None
@@ -109,7 +109,7 @@ class Plot:
         span: the ends of the predicted curve; by default a little beyond the cells.
         dear: whether predictions are too slow for curves between cells, such as over 10 ms each.
         line: the predicted curves, made with the claim's record.
-        tiles: the predicted names over the plane of a map, made likewise.
+        tiles: the predicted names over the plane of a map, also made with the record.
         words: meanings of a map's names, from the paper's file.
 
     >>> Plot(x="samples").log, Plot("parity").log

@@ -1,9 +1,9 @@
 """Estimators of the map from tokens to labels that see only the gradient at initialisation.
 
 To try to break the lower bound, write a function from `gradient_channel.Observation` to the guessed
-label of each token, (R, V) int64. Put it into its own file here, and add it to ``PANEL`` under its
-name in the report. The claims of ``claims/lower_bound`` compare every estimator of the panel with
-the ceiling.
+label of each token, (R, V) int64. Put the function into its own file here, and add it to ``PANEL``
+under its name in the report. The claims of ``claims/lower_bound`` compare every estimator of the
+panel with the largest possible accuracy.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ PANEL: Mapping[str, Estimator] = {
 def named(name: str) -> Estimator:
     """Look up an estimator of the panel by name.
 
-    Raises ValueError if there is none.
+    Raises ValueError for an unknown name.
     """
     if name not in PANEL:
         raise ValueError(f"no estimator {name!r}: choose one of {', '.join(PANEL)}")

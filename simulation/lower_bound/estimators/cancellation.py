@@ -1,11 +1,11 @@
 r"""Iterative interference cancellation: orthogonal approximate message passing.
 
-The linear estimate of one round has effective noise
-:math:`\tau^2 = v(\delta^{-2} - 1) + \sigma^2\delta^{-2}` per entry, :math:`\delta = d/V`, where v
-is the mean squared error of the previous round. A softmax over labels at that noise gives posterior
-label probabilities. The next round starts from these probabilities, minus the linear estimate's
-information (Ma and Ping, "Orthogonal AMP", IEEE Access 5, 2017; the code is a flat-power sparse
-superposition code).
+In each round, an entry of the linear estimate has noise of variance
+:math:`\tau^2 = v(\delta^{-2} - 1) + \sigma^2\delta^{-2}`. Here :math:`\delta = d/V`,
+:math:`\sigma^2` is the channel's `noise_variance`, and v is the mean squared error of the previous
+round. A softmax over labels at this noise gives posterior label probabilities. The next round
+starts from these probabilities, minus the linear estimate's information (Ma and Ping, "Orthogonal
+AMP", IEEE Access 5, 2017). In their terms the map is a flat-power sparse superposition code.
 """
 
 import torch
@@ -15,7 +15,7 @@ from simulation.lower_bound.gradient_channel import Observation
 
 
 def scores(observation: Observation, *, rounds: int = 12) -> torch.Tensor:
-    """Linear estimate of the last round, by token and label: (R, V, V)."""
+    """Compute the linear estimate of the last round, by token and label: (R, V, V)."""
     white = whiten(observation)
     size = observation.vocab_size
     inverse = (size / observation.dim) ** 2

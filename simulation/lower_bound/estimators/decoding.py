@@ -12,8 +12,7 @@ def greedy(scores: torch.Tensor) -> torch.Tensor:
 def assignment(scores: torch.Tensor) -> torch.Tensor:
     """Find the one-to-one map of largest total score: (R, V, V) to (R, V) int64.
 
-    The linear assignment problem is solved exactly. Rows are returned in order, so the columns are
-    the labels of tokens 0, 1, ...
+    The linear assignment problem is solved exactly, on the CPU.
     """
     solved = [linear_sum_assignment(table, maximize=True)[1] for table in scores.cpu().numpy()]
     return torch.stack([torch.from_numpy(columns) for columns in solved]).to(scores.device)

@@ -1,15 +1,16 @@
 r"""Decoder that reads all counts off a single real number: the lower bound needs a noisy channel.
 
-With d = 1 the gradient is one number, :math:`G \propto \sum_{kx} u_k C_{kx} z_x`, where the integer
-:math:`C_{kx}` counts how often token x occurs under label k (up to a constant in each column, as
-labels are centred). Finitely many tables C are possible, and for generic embeddings no two give the
-same G. So a decoder of infinite precision finds the table in a list of all tables, and then applies
-Bayes' rule:
+With d = 1 the gradient is one number, :math:`G \propto \sum_{kx} u_k C_{kx} z_x`. The integer
+:math:`C_{kx}` counts how often token x occurs under label k, and G determines each column of C only
+up to a constant, because the u_k are centred. Finitely many tables C are possible, and for generic
+embeddings no two give the same G. So a decoder of infinite precision finds the table in a list of
+all tables, and then applies Bayes' rule:
 
 .. math:: P(\pi \mid C) \propto \sum_{C' \sim C} \prod_k
     \frac{C'_{kx}!}{(C'_{kx} - n_k)!}\Big|_{x = \pi^{-1}(k)} \prod_{kx} \frac{1}{C'_{kx}!} ,
 
-summed over the tables C' of non-negative counts that differ from C by constants in the columns.
+summed over the tables C' of non-negative counts that differ from C by constants in the columns,
+with :math:`n_k` the number of sequences with label k.
 """
 
 import itertools
@@ -28,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def labels(observation: Observation) -> torch.Tensor:
-    """Label of largest posterior probability of each token, (R, V); needs ``dim`` 1."""
+    """Find the likeliest label of each token, (R, V) int64, from observations of ``dim`` 1."""
     maps = every_map(observation.vocab_size).numpy()
     tables = [_table(observation, r) for r in range(len(observation.gradient))]
     found = [_likeliest(t, maps, observation.samples, observation.length) for t in tables]
@@ -36,7 +37,7 @@ def labels(observation: Observation) -> torch.Tensor:
 
 
 def gap(observation: Observation) -> torch.Tensor:
-    """Smallest difference between the gradients of two tables, over the largest gradient: (R,)."""
+    """Divide the least difference between two tables' gradients by the largest gradient: (R,)."""
     values = np.stack([_gradients(observation, r) for r in range(len(observation.gradient))])
     values.sort(axis=1)
     return torch.from_numpy(np.diff(values, axis=1).min(1) / np.abs(values).max(1))
@@ -44,9 +45,9 @@ def gap(observation: Observation) -> torch.Tensor:
 
 @cache
 def every_table(vocab_size: int, length: int, samples: int) -> Integers:
-    """List every count table of ``samples`` sequences, (count, V, V) by label and token.
+    """List every count table of ``samples`` sequences: (number of tables, V, V), labels by tokens.
 
-    The smallest entry of each column is subtracted: it has no effect on centred labels.
+    The smallest entry of each column is subtracted, because the gradient does not depend on it.
     """
     bags = itertools.combinations_with_replacement(range(vocab_size), length)
     rows = np.stack([np.bincount(bag, minlength=vocab_size) for bag in bags])
@@ -90,7 +91,7 @@ def _likeliest(table: Integers, maps: Integers, samples: int, length: int) -> In
     size = len(table)
     spare = (samples * length - int(table.sum())) // size
     counts = (table.sum(1) + spare) // length
-    # The lowest possible columns are known; `spare` more per label are to be shared among them.
+    # Each column of the true table is higher by a constant; these constants add up to `spare`.
     shifts = [s for s in itertools.product(range(spare + 1), repeat=size) if sum(s) == spare]
     tokens = np.argsort(maps, axis=1)
     chances = np.zeros(len(maps))

@@ -1,11 +1,12 @@
-r"""Exact Bayesian estimate in the Gaussian-equivalent channel, by a sum over all V! maps.
+r"""Exact Bayesian estimate in the Gaussian channel, by a sum over all V! maps.
 
 In white coordinates (`whitening`) the likelihood of a map is
 
 .. math:: \log p(Y \mid \pi) = -\frac{1}{2\sigma^2}\big\|Y - Q_u^\top \mathrm{diag}(n/\lambda)
     (P_\pi - \tfrac1V J)\, Q_z\big\|^2 + const, \qquad \sigma^2 = \frac{L-1}{N} ,
 
-with n the label counts, :math:`\lambda = N/V` their mean, and J the matrix of ones.
+with n the label counts, :math:`\lambda = N/V` their mean, :math:`P_\pi` the map's matrix, and J the
+matrix of ones.
 """
 
 import itertools
@@ -22,14 +23,14 @@ MOST_TOKENS = 7
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
-    """``maps``: (V!, V) int64, every map from tokens to labels.  ``chances``: (R, V!)."""
+    """Posterior probabilities ``chances`` (R, V!) of all ``maps`` (V!, V) from tokens to labels."""
 
     maps: torch.Tensor
     chances: torch.Tensor
 
     @property
     def labels(self) -> torch.Tensor:
-        """Likeliest label of each token, (R, V): this choice maximises the expected accuracy."""
+        """Likeliest label of each token, (R, V), which maximises the expected accuracy."""
         size = self.maps.shape[1]
         marginals = self.chances @ torch.nn.functional.one_hot(self.maps, size).flatten(1).to(
             self.chances.dtype
@@ -51,7 +52,8 @@ class Posterior:
 def posterior(observation: Observation) -> Posterior:
     """Compute the posterior over all maps.
 
-    Raises ValueError if ``vocab_size`` exceeds 7, or the label counts are hidden.
+    Raises ValueError if ``vocab_size`` exceeds 7, ``dim`` is not below ``vocab_size``, or the label
+    counts are hidden.
     """
     if observation.label_counts is None:
         raise ValueError("the label counts are hidden: observe the Gaussian channel")
@@ -59,7 +61,7 @@ def posterior(observation: Observation) -> Posterior:
     white = whiten(observation)
     weight = observation.label_counts * (observation.vocab_size / observation.samples)
     rows = weight[..., None] * white.label_basis
-    # Centred columns: P - J/V and P have the same image, as the token basis is orthogonal to 1.
+    # The token basis is orthogonal to 1, so P replaces P - J/V.
     parts = rows[:, :, None, :, None] * white.token_basis[:, None, :, None, :]
     rest = white.y[:, None].repeat(1, len(maps), 1, 1)
     for token in range(observation.vocab_size):
@@ -71,7 +73,7 @@ def posterior(observation: Observation) -> Posterior:
 
 
 def labels(observation: Observation) -> torch.Tensor:
-    """Label of largest posterior probability of each token: (R, V)."""
+    """Find the likeliest label of each token: (R, V) int64. Errors as for `posterior`."""
     return posterior(observation).labels
 
 
@@ -86,7 +88,7 @@ def every_map(size: int) -> torch.Tensor:
 
 
 def sample_posterior(batch: Batch) -> Posterior:
-    """Compute the posterior from the sequences, which determine the gradient.
+    """Compute the posterior given the sequences themselves, which determine the gradient.
 
     Raises ValueError if ``vocab_size`` exceeds 7.
     """

@@ -10,16 +10,15 @@ from simulation.lower_bound.gradient_channel import Observation
 
 
 def scores(observation: Observation) -> torch.Tensor:
-    """Scores by token and label, (R, V, V), in units 1/(L V): right labels score 1 on average."""
+    """Score tokens and labels, (R, V, V), in units 1/(L V): right labels score 1 on average."""
     scale = observation.length * observation.vocab_size
     return scale * observation.z @ observation.gradient.mT @ observation.u.mT
 
 
 def labels(observation: Observation, *, queries: int | None = None) -> torch.Tensor:
-    """Label of largest score of each of the first ``queries`` tokens, or of all: (R, queries)
-    int64.
+    """Find the label of largest score of the first ``queries`` tokens, or of all: (R, queries).
 
-    This is the network's answer after one step, computed in tiles with memory O(R V d), for any
-    vocabulary.
+    These int64 labels are the network's answers after one step. Their computation in tiles needs
+    O(R V d) numbers in memory, so any vocabulary is possible.
     """
     return decoding.predict(observation.u, observation.gradient, observation.z[:, :queries])

@@ -2,9 +2,9 @@ r"""Two-sided ridge regression, and its limit without ridge, the linear MMSE est
 
 .. math:: S^\top = U\,(U^\top U + \rho I)^{-1}\, G\, (Z^\top Z + \rho I)^{-1} Z^\top
 
-The embeddings are centred. Signal and noise of the Gaussian-equivalent channel have covariances
-that are both proportional to :math:`U^\top U \otimes Z^\top Z`, so the best linear estimate has no
-ridge. A large ridge gives the matched filter.
+The embeddings are centred, and :math:`\rho` is the ridge. In the Gaussian channel signal and noise
+both have covariances proportional to :math:`U^\top U \otimes Z^\top Z`, so the best linear estimate
+has no ridge. A large ridge gives the matched filter.
 """
 
 import torch
@@ -15,26 +15,35 @@ from simulation.lower_bound.gradient_channel import Observation, centred
 
 
 def scores(observation: Observation, *, ridge: float = 0.5) -> torch.Tensor:
-    """Scores by token and label, (R, V, V). ``ridge``: in units of V/d, U^T U's mean eigenvalue."""
+    """Score tokens and labels: (R, V, V).
+
+    ``ridge``: rho in units of V/d, the mean eigenvalue of U^T U.
+    """
     left, right = (_filtered(vectors, ridge) for vectors in (observation.u, observation.z))
     scale = observation.length * observation.vocab_size
     return scale * right @ observation.gradient.mT @ left.mT
 
 
 def labels(observation: Observation, *, ridge: float = 0.5) -> torch.Tensor:
-    """(R, V): the label of largest score of each token, in memory O(R V d)."""
+    """Find the label of largest score of each token, (R, V), in tiles with O(R V d) numbers."""
     left, right = (_filtered(vectors, ridge) for vectors in (observation.u, observation.z))
     return decoding.predict(left, observation.gradient, right)
 
 
 def linear_mmse(observation: Observation) -> torch.Tensor:
-    """Two-sided pseudo-inverse, by token and label: (R, V, V)."""
+    """Score tokens and labels by the two-sided pseudo-inverse: (R, V, V).
+
+    Raises ValueError unless ``dim`` is below ``vocab_size``.
+    """
     white = whiten(observation)
     return white.expand(white.y)
 
 
 def linear_mmse_labels(observation: Observation) -> torch.Tensor:
-    """(R, V): the label of largest score of each token, in memory O(R V d)."""
+    """Find the label of each token's largest `linear_mmse` score, (R, V), with O(R V d) numbers.
+
+    Raises ValueError unless ``dim`` is below ``vocab_size``.
+    """
     white = whiten(observation)
     return decoding.predict(white.label_basis, white.y, white.token_basis)
 

@@ -1,14 +1,16 @@
 r"""Orthonormal coordinates in which the gradient's noise is white.
 
-With :math:`\Pi U = Q_u R_u`, :math:`\Pi Z = Q_z R_z`, :math:`\Pi` the projector to mean zero,
+The projector :math:`\Pi` subtracts the mean. With the QR decompositions :math:`\Pi U = Q_u R_u` and
+:math:`\Pi Z = Q_z R_z`,
 
 .. math:: Y = LV\; R_u^{-\top} G R_z^{-1} = Q_u^\top (LV M)\, Q_z ,
 
-and white noise in the entries of M is white noise in the entries of Y. No information is lost as
-long as the centred embeddings have full rank, d < V.
+and white noise in the entries of M is white noise in the entries of Y. No information is lost if
+the centred embeddings have full rank d, which needs d < V.
 
-Hidden label counts add a multiple of :math:`\bar z` to each row of M Z, hence
-:math:`y\, \bar z^\top R_z^{-1}` with unknown y: this direction, one of d, is projected out.
+Hidden label counts add an unknown multiple of the mean embedding :math:`\bar z` to each row of M Z,
+and so :math:`y\, \bar z^\top R_z^{-1}` to Y, with y unknown. The direction
+:math:`\bar z^\top R_z^{-1}`, one of d, is projected out.
 """
 
 from dataclasses import dataclass
@@ -20,7 +22,10 @@ from simulation.lower_bound.gradient_channel import Observation, centred
 
 @dataclass(frozen=True, kw_only=True)
 class White:
-    """``y``: (R, d, d).  ``label_basis``, ``token_basis``: (R, V, d), with orthonormal columns."""
+    """White coordinates ``y`` (R, d, d) of the gradient, and the bases in which they are given.
+
+    ``label_basis``, ``token_basis``: (R, V, d), with orthonormal columns.
+    """
 
     y: torch.Tensor
     label_basis: torch.Tensor

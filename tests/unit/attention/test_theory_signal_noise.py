@@ -35,7 +35,7 @@ def test_trigger_signal_is_exact(
 
 
 def test_trigger_signal_is_that_of_gaussian_embeddings_with_the_trigger_in_the_keys() -> None:
-    """With the trigger in the values the signal is 1.1 times as large (5,000 draws: 2%)."""
+    """With the trigger in the values the signal is 1.1 times as large (5,000 draws err by 2%)."""
     problem = Problem(vocab_size=6, length=3, samples=12, dim=6, embeddings="gaussian")
     draws = sampling.draw(generators(5000), **asdict(problem))
     mean = float(three_steps.token_scores(draws).trigger.mean())
@@ -111,7 +111,7 @@ def test_a_term_without_a_power_or_a_regime_is_refused(missing: str) -> None:
 
 
 def test_noise_of_embeddings_whose_lengths_vary() -> None:
-    """A is 1.9 times as large as for embeddings on the sphere, F 1.6 times (150 draws: 3%)."""
+    """A is 1.9 and F 1.6 times as large as for embeddings on the sphere (150 draws err by 3%)."""
     problem = NEAR.replace(vocab_size=512, samples=1024, dim=64, embeddings="gaussian")
     batch = sampling.draw(generators(150), **asdict(problem), dtype=torch.float32)
     for symbol, found in noise_decomposition.variances(batch, ("A", "C", "F", "H")).items():
@@ -119,7 +119,7 @@ def test_noise_of_embeddings_whose_lengths_vary() -> None:
         assert measured / noise.TERMS[symbol].variance(problem) == pytest.approx(1, abs=0.1), symbol
 
 
-# Behind each setting, the simulated value over what a formula says that leaves something out.
+# Behind each setting: simulated value / value of a formula with the named error or omission.
 TERMS_IN_CORNERS = (
     ("H", (2896, 8, 1024, 16), "gaussian", False, 80),  # 0.75: all was scaled as squared lengths
     ("H", (128, 8, 43, 16), "sphere", False, 1200),  # 0.875: no labels shared with other tokens

@@ -166,7 +166,7 @@ def test_the_bias_of_a_layer_does_not_vanish_with_the_samples() -> None:
 
 
 def test_moments_of_the_overlap_with_the_trigger() -> None:
-    """The test has the variance over rows of h L x E[phi phi' | x], by quadrature, for x + x^2."""
+    """The test works out the variance over rows of h L x E[phi phi' | x] for phi = x + x^2."""
     problem = SMALL.replace(centred=False, trigger_in_values=True, dim=2**20, samples=4)
     length = problem.length
     nodes, weights = np.polynomial.hermite_e.hermegauss(20)
@@ -183,8 +183,8 @@ def test_covariance_of_the_overlap_with_the_mean_row_by_hand() -> None:
     """With x + x^2 a sample stores L^2/N psi X w, where w is the mean row and X sums z z^T over V
     tokens; the trigger reads V/(d m) of its coefficient, which is psi V L/N + 2 b_1 b_2/L.
 
-    Here b_1 = 1 and b_2 = 2. The sample itself adds 3 e^2 to psi, and each other one of its label
-    2/L^2.
+    Here b_1 = 1 and b_2 = 2. The sample itself adds 3 times `square` to psi, and each other sample
+    of its label adds 2/L^2.
     """
     v, n, d, m, length = 700, 9000, 2**20, 31, 50
     problem = SMALL.replace(centred=False, trigger_in_values=True, dim=d, width=m)
@@ -197,7 +197,7 @@ def test_covariance_of_the_overlap_with_the_mean_row_by_hand() -> None:
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])
 def test_variance_through_few_neurons(trigger_in_values: bool) -> None:
-    """The layer's own terms are more than half of it at eight neurons; 12% is the stated error."""
+    """The layer's own terms are over half of the variance at eight neurons, stated to 12%."""
     sizes: dict[str, Any] = {"vocab_size": 600, "length": 48, "samples": 1800, "dim": 24}
     sizes |= {"width": 8, "activation": "tanh", "trigger_in_values": trigger_in_values}
     setting = MlpProblem.of(sizes)

@@ -57,10 +57,11 @@ FAR: dict[str, Any] = {"dim": 10**9, "group": 2}
 
 
 def test_two_facts_with_one_answer_in_a_neighbouring_relation_outweigh_a_fact() -> None:
-    """A sphere in three dimensions has uniform coordinates, so kernels k and l are exp(-2 f^2 t).
+    """A sphere in three dimensions has uniform coordinates t, so kernels are exp(-2 f^2 t).
 
-    The answer of the neighbouring relation has the logit k(1 + l) if both subjects have it. The
-    right one has 1, or 1 + l if both subjects have that.
+    Let k be the kernel of two relations, and l of two subjects. If both subjects have the same
+    answer in the neighbouring relation, this answer has the logit k(1 + l). The right answer has
+    the logit 1, or 1 + l if both subjects have the right answer.
     """
     sizes: dict[str, Any] = {"subjects": 12, "relations": 9, "answers": 5, "width": 1e9}
     found = theory.compressed_accuracy(**sizes, **FAR, head_dim=3, frequency=0.7)
@@ -70,7 +71,7 @@ def test_two_facts_with_one_answer_in_a_neighbouring_relation_outweigh_a_fact() 
 
 
 def test_noise_of_an_answer_grows_with_the_facts_that_have_it() -> None:
-    """Codes in 64 dimensions do not overlap, so that only the right logit is more than noise."""
+    """Codes in 64 dimensions do not overlap, so all logits but the right one are noise alone."""
     sizes: dict[str, Any] = {"subjects": 30, "relations": 4, "answers": 3, "width": 25}
     found = theory.compressed_accuracy(**sizes, **FAR, head_dim=64, frequency=6.0)
     rng = np.random.default_rng(3)

@@ -130,8 +130,9 @@ def best(seeds: list[int], rates: list[float], **changes: float) -> tt.Trained:
 def test_the_first_rate_that_reaches_the_target_counts_or_else_the_best(
     target: float | None, least: int, most: int
 ) -> None:
-    """The median of 18 full trainings is no target: at least half reach it, and a model that
-    reaches it stops.
+    """If `target` is None, the median accuracy of 18 full trainings is the target.
+
+    At least half of the trainings reach the target, and a model that reaches it stops.
     """
     rates, seeds = [0.01, 0.1, 0.03], [1, 2, 3, 4, 5, 6]
     if target is None:

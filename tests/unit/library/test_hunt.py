@@ -122,7 +122,7 @@ def test_a_violation_is_found_shrunk_confirmed_on_fresh_draws_and_kept(ledger: L
     assert part.estimate == pytest.approx(1.5, abs=0.1)
     streams = {name for (name,) in ledger.ask("SELECT DISTINCT registration FROM blocks")}
     assert streams == {f"hunt 1 {first.probe.key}", f"again 1 {first.probe.key}"}
-    again = hunted(wrong, ledger, 60)  # it goes on where it ended
+    again = hunted(wrong, ledger, 60)  # continues from the first hunt
     assert again.confirmation is not None
     assert again.confirmation.number == 1, "no second error probability"
     assert (again.confirmation.probe.point, again.turns) == (point, 0)
@@ -145,7 +145,7 @@ def test_a_violation_that_other_code_showed_refutes_nothing(
     [
         (False, ["INCONCLUSIVE"]),
         (False, ["SUPPORTED"]),
-        (False, ["REFUTED", "INCONCLUSIVE"]),  # a violation by t has to stand twice
+        (False, ["REFUTED", "INCONCLUSIVE"]),  # a violation by t is confirmed twice
         (False, ["REFUTED", "REFUTED"]),
         (True, ["REFUTED"]),
     ],

@@ -55,7 +55,7 @@ def test_rungs_count_from_the_outermost_until_the_first_that_fails() -> None:
 
 
 def test_a_rate_that_is_not_monotone_brackets_nothing() -> None:
-    # Shown below the target before the lower sizes, and above it after the upper ones.
+    # The rate is above its target at the lower size, and below it at the upper size.
     rising = Ladder(evidence((64, 0), 64, (10, 20)), "pairs", 0.5, "value", rising=True)
     assert rising.bracket(ALPHA) == Interval(0.0, math.inf)
 
@@ -269,7 +269,7 @@ def test_rungs_show_together_what_none_shows_alone() -> None:
     sums = itertools.accumulate(above for above, _ in ladder._wealths)
     shares = np.log(np.mean(np.exp([*sums])))
     assert ladder._shown(0, "above", True) == pytest.approx(shares), "equal shares stop at each"
-    # One that nobody has drawn, before them, is passed with them.
+    # A size without replicates, before the others, is shown together with them.
     samples = [*evidence((0,), 0, (5,)), *ladder.samples]
     undrawn = Ladder(samples, "pairs", 0.5, "value", rising=False)
     assert undrawn.bracket(1e-6).low == 0.0
@@ -286,7 +286,7 @@ def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
     samples = [one for dim in (1, 2) for one in evidence((0, 41), 46, (10, 14), dim=dim)]
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
     one = Ladder(samples[:2], "pairs", 0.5, "value", rising=True)
-    # Below that level the size alone shows nothing; at a third of alpha, the two together do not.
+    # One size alone shows nothing below `level`, and two together show nothing at alpha / 3.
     levels = np.geomspace(0.5, 1e-9, 200)
     level = next(each for each in levels if one.bracket(each).high > 14)
     alpha = 3 * next(each for each in levels if one.bracket(each, together=True).high > 14)

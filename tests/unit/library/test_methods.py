@@ -82,10 +82,10 @@ def test_many_values_are_bounded_as_few_are(
     data = np.random.default_rng(seed).beta(shape / 5, 1, count)
     few = rc.Betting().bounds(data, alpha)
     with mock.patch.object(methods, "MANY", 8):
-        many = rc.Betting().bounds(data[::-1], alpha)  # in another order: no result that is known
+        many = rc.Betting().bounds(data[::-1], alpha)  # reversed, so that no kept result is used
     assert many.low == pytest.approx(few.low, rel=1.1e-6)
     assert 1 - many.high == pytest.approx(1 - few.high, rel=1.1e-6)
-    for ends in (few, many):  # each on the side that is rejected
+    for ends in (few, many):  # each end is on the rejected side
         above, _ = rc.Betting().log_wealths(data, ends.low or 1e-300)
         assert above >= math.log(1 / alpha) - 1e-9 or ends.low == 0
 

@@ -77,7 +77,7 @@ def test_resolution_is_the_smallest_shift_that_refutes(
     scale: Scale, low: float, high: float
 ) -> None:
     data = replace(component(low, high, scale=scale), estimate=1.0)
-    if scale == "difference":  # whose region is around 1 as well, where the theory has it
+    if scale == "difference":  # its region is also around 1, as the theory says
         assert not data.region.low <= 0 <= data.region.high
     value = resolution([data])
     assert value is not None

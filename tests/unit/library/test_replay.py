@@ -151,7 +151,7 @@ def test_a_bet_that_blocks_differ_is_fair() -> None:
             chances += chance
     assert chances == pytest.approx(1)
     assert 0.1 < won <= 1
-    # Two blocks of which one value is not zero have it in the same place once in 16.
+    # If one of 16 values is not zero, two blocks have it at the same place once in 16 cases.
     once = [Sample(CELLS[0], {"value": np.tile(np.eye(16)[3], 2)})]
     assert replay.alike(simulated, once, 16, 1e-3) is None
     assert replay.alike(simulated, once, 16, 0.6) is not None

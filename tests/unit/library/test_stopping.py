@@ -130,7 +130,7 @@ def test_what_was_decided_stays_so() -> None:
 def test_a_bet_that_was_won_at_any_look_is_won_for_good() -> None:
     """Edges may be rejected at different looks, because the level holds at all looks together."""
     low, high = part("a", 0.95, 1.2), part("a", 0.8, 1.05)
-    beyond = part("a", 1.15, 1.3), part("a", 1.07, 1.2)  # of a control, refuted by the first
+    beyond = part("a", 1.15, 1.3), part("a", 1.07, 1.2)  # of a control: the first refutes it
 
     def second(method: Method) -> Decision:
         rule = Scripted([(low,), (high,)], method)
@@ -146,7 +146,7 @@ def test_a_bet_that_was_won_at_any_look_is_won_for_good() -> None:
     assert bets.controls["on"][0].bounds == Interval(0.95, 1.05)
     assert second(rc.Student()).on_region is Verdict.INCONCLUSIVE
     assert second(rc.Deterministic()).components == (high,)
-    # What is decided stays so, and its interval also contains what later looks have shown.
+    # A decided component stays decided; later looks only narrow its interval.
     rule = Scripted([(part("a", 0.92, 1.08),)], rc.Betting())
     first = decide(replace(rates, rule=rule, controls=()), (), ALPHA)
     for later, told in ((high, Interval(0.92, 1.05)), (part("a", 2.0, 3.0), Interval(0.92, 1.08))):
@@ -221,7 +221,7 @@ def test_a_winner_is_shown_at_alpha_over_points_and_refuted_by_any_rival() -> No
 
 @pytest.mark.parametrize("error", [1e-11, -1e-11])
 def test_an_identity_sees_a_single_error_of_either_sign(error: float) -> None:
-    errors = np.array([error, *[0.0] * 99])  # whose mean is below the tolerance
+    errors = np.array([error, *[0.0] * 99])  # their mean is below the tolerance
     [found] = rc.Identity(1e-12).components(
         [Sample(rc.Cell(dim=2), {"error": errors})], None, ALPHA
     )

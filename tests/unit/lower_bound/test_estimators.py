@@ -101,8 +101,8 @@ def test_one_round_of_cancellation_is_linear() -> None:
 def test_further_rounds_take_more_of_the_interference_away() -> None:
     """Gains of 4096 other replicates are 0.1435 and 0.0917, with deviations of 0.0456 and 0.0991.
 
-    Means of 256 and of 4096 replicates differ by 0.0644 deviations; each bound is four times as
-    large. New streams violate one of both once in 8,000 times.
+    The difference of means of 256 and of 4096 replicates has a standard error of 0.0644 deviations;
+    each bound is four times as large. New streams would violate a bound once in 8,000 times.
     """
     seen = gradient_channel.gaussian(generators(256), vocab_size=64, length=4, samples=1024, dim=20)
     first, second, last = (
@@ -144,7 +144,7 @@ def test_assignment_is_the_best_one_to_one_map() -> None:
 
 
 def test_posterior_is_that_of_the_correlated_gaussian_noise() -> None:
-    """The test has the density of G itself, with the explicit covariance of its entries."""
+    """The test works out the density of G itself, with the explicit covariance of its entries."""
     sizes: dict[str, Any] = {"vocab_size": 4, "length": 6, "samples": 12, "dim": 2}
     observation = gradient_channel.gaussian(generators(3), **sizes).observation
     posterior = exact_bayes.posterior(observation)

@@ -68,7 +68,7 @@ def test_counts_have_the_moments_of_the_binomial_law(samples: int) -> None:
     assert law.weights.sum() == pytest.approx(1)
     assert law.square == pytest.approx(exact.moment(2) / load**2)
     assert law.kurtosis * law.square**2 == pytest.approx(exact.moment(4) / load**4)
-    # A label that was never seen is never guessed: how many these are must be right, too.
+    # A label that was never seen is never guessed, so the number of these must be right, too.
     steep = float(law.weights @ np.exp(-law.shares))
     counts = np.arange(samples + 1)
     assert steep == pytest.approx(float(exact.pmf(counts) @ np.exp(-counts / load)), rel=1e-4)

@@ -25,7 +25,7 @@ def test_few_tokens_in_a_large_space_leave_the_guessed_tail() -> None:
 
 @pytest.mark.parametrize("dim", [4, 6, 40])
 def test_recall_is_the_integral_of_its_formula(dim: int) -> None:
-    # Three labels, three tokens: token x has nothing else under its label, and cross terms alone.
+    # Three labels and tokens: no token shares its label, so only cross terms disturb it.
     p = theory.frequencies(3, 2.0)
     own, rival = math.sqrt(1 / dim**2), math.sqrt(1 / dim + 1 / dim**2)
     right, _ = integrate.quad(

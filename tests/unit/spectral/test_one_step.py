@@ -110,7 +110,7 @@ def counts(
         # Each of many competitors overlaps with the item itself.
         ("gradient", 12, 1600, 1.25, None, 250),
         ("gradient", 12, 1600, 1.25, 16, 250),
-        # Chance recalls items that the batch does not hold.
+        # By chance, items are recalled that are not in the batch.
         ("spectral", 16, 64, 3.0, 8, 1500),
         # Noise and signal differ from input to input.
         ("newton", 24, 96, 2.0, None, 400),
@@ -288,7 +288,7 @@ def test_gradient_of_the_whole_softmax_is_that_of_automatic_differentiation() ->
 
 
 def test_exact_steps_are_as_long_as_they_are_told() -> None:
-    """The second draw depends on the length of the first."""
+    """The figures after the second step depend on the length of the first step."""
     setting = {"dim": 4, "items": 14, "exponent": 1.5, "steps": 2, "rule": "regularised"}
     found, _ = one_step.several_steps(generators(8), rate=3.0, **setting)  # type: ignore[arg-type]
     for r, rng in enumerate(generators(8)):

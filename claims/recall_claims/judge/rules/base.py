@@ -1,4 +1,4 @@
-"""Interface of every decision rule, and the data it sees."""
+"""Interface of every decision rule, and the data that a rule reads."""
 
 from __future__ import annotations
 
@@ -131,10 +131,10 @@ class Rule(ABC):
         return f"{self.estimand} {self.method.guarantee}"
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
-        """Return the cells of the first look; other cells wait until a component asks for them, of
-        the claim or of a control.
+        """Return the cells of the first look.
 
-        Grid and theory determine these cells, never the evidence.
+        Other cells wait until a component of the claim or of a control asks for them. Grid and
+        theory determine the first cells, never the evidence.
         """
         return cells
 
@@ -179,11 +179,11 @@ class Rule(ABC):
         return ""
 
     def looks_in_blocks(self, looks: int) -> tuple[int, ...]:
-        """Return a cell's data at each look, in multiples of the first look's data, if they may
-        double `looks` - 1 times.
+        """Return how much data a cell has at each look, in multiples of the first look's data.
 
-        If looks do not share alpha, there is a look after each such multiple, later after 1/8 more
-        data.
+        From the first look to the last, data double `looks` - 1 times. If looks share alpha, there
+        is a look after each doubling. If they do not, there is a look at every multiple, and later
+        whenever data have grown by 1/8.
 
         >>> from recall_claims import MeanRatio, ProportionDifference, Region
         >>> MeanRatio(Region(0.9, 1.1)).looks_in_blocks(4)
@@ -209,7 +209,7 @@ class Rule(ABC):
 
         Raises:
             ClaimError: names what is impossible and what to change.
-            ValueError: the region is none.
+            ValueError: the rule's numbers make no `Region`.
             TypeError: a parameter is text where the rule needs a number.
         """
         getattr(self, "region", None)  # some rules make it here, and would fail after simulations
@@ -245,11 +245,10 @@ class Rule(ABC):
         return (point,)
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """Return the largest shown distance of a component from its region, in widths of the
-        region.
+        """Return the largest distance from an interval to its region, in widths of the region.
 
-        Negative if none is outside: then minus the distance that an interval reaches into its
-        region. A search for a violation climbs this.
+        If all intervals meet their regions, the result is negative: minus the least distance that
+        an interval reaches into its region. A search for violations looks for large results.
 
         Args:
             evidence, predict: as for `components`.
@@ -259,12 +258,11 @@ class Rule(ABC):
         return max(p.region.distance(p.bounds.high, p.bounds.low) for p in parts)
 
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
-        """Return the rule with its exponents changed by these amounts, if it has exponents."""
+        """Return the rule with its exponents changed by these amounts; None if it has none."""
         return None
 
     def observed(self, sample: Sample) -> float | str | None:
-        """Return the observed value that a report shows for a cell: a mean, a name, or
-        None."""
+        """Return the observed value that reports show for a cell: a mean, a name, or None."""
         values = self._shown(sample)
         return None if values is None else float(values.mean())
 

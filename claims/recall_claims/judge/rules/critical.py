@@ -123,8 +123,9 @@ class CriticalLocation(_LadderRule):
                 )
 
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
-        """Return the sizes inside the region, which support it; if there are fewer than two, the
-        whole series.
+        """Return the cells at sizes inside the region, which can support the claim.
+
+        If a series has fewer than two such sizes, all of its cells are returned.
         """
         found: list[Cell] = []
         for rungs in self._rungs(cells):
@@ -134,10 +135,10 @@ class CriticalLocation(_LadderRule):
         return found
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        """Return a whole number just outside each of the region's edges, or at an edge that is one.
+        """Return two cells at whole numbers, just outside the region's edges or on them.
 
-        Edges below 1 do not count. If one edge is left, return a whole number on either side of
-        this edge; if the edge is a whole number, the edge and its double.
+        Edges below 1 do not count. If one edge is left, the whole numbers are the two next to this
+        edge. If that edge is a whole number, they are the edge and its double.
 
         Raises:
             ClaimError: no edge is at least 1.
@@ -149,10 +150,10 @@ class CriticalLocation(_LadderRule):
         return tuple(point.replace(**{self.scan: value}) for value in (values[0], last))
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """Return the largest shown distance of a rate from its target, on the wrong side, relative
-        to the target.
+        """Return how far, at most, a rate is shown to be on the wrong side of its target.
 
-        The rates say more than the bracket, which stays open until a test size is decided.
+        The distance is relative to the target, and negative if no rate is shown to be on the wrong
+        side. Rates say more than the bracket, which stays open until a test size is decided.
         """
         worst = -math.inf
         for ladder in self.ladders(evidence):

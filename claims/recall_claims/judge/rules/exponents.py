@@ -128,9 +128,10 @@ class ExponentRule(Rule):
 class Exponents(ExponentRule):
     """Exponents of mean(observable) in the parameters that `exponents` names, jointly.
 
-    `Exponents({"vocab_size": -1, "length": -2}, half_width=0.1)`: the mean falls as 1 / (V L^2),
-    each exponent to 0.1. With `reference="prediction"` the numbers only name the parameters: the
-    exponents follow from `predict` on this grid, even if the law bends.
+    `Exponents({"vocab_size": -1, "length": -2}, half_width=0.1)`: the mean falls as
+    1 / (vocab_size length^2), where each exponent may be off by 0.1. With `reference="prediction"`
+    the numbers only name the parameters: the exponents follow from `predict` on this grid, even if
+    the law bends.
     """
 
     method: Method = STUDENT

@@ -1,8 +1,9 @@
 """Functions of means: a variance, a kurtosis, a ratio of two means.
 
-Such an estimand f(m) is not a mean of replicates. It is nearly the mean of its pseudo-values,
-n f(m) - (n - 1) f(m without the i-th) (J. W. Tukey's jackknife, 1958). Their mean estimates f(m)
-without the bias of order 1/n, and a t interval for the mean bounds f(m), certified like any other.
+Let m be the means of n replicates. The estimate f(m) is not a mean of replicates. It is nearly the
+mean of n pseudo-values, n f(m) - (n - 1) f(m without the i-th replicate) (J. W. Tukey's jackknife,
+1958). This mean estimates f of the true means without the bias of order 1/n. A t interval for it is
+certified like any other.
 """
 
 import ast

@@ -68,6 +68,7 @@ class Ladder:
         """Bound the crossing by two sizes; each is wrong with probability at most alpha.
 
         The search for each starts just inside the region's edge, and ends at the first failure.
+        `together`: whether a bet is on several sizes, as `_shown` explains.
         """
         low, high = 0.0, math.inf
         needed = math.log(1 / alpha)
@@ -106,8 +107,8 @@ class Ladder:
     def estimate(self) -> float:
         """Crossing of monotone rates with the target, interpolated in the parameter's logarithm.
 
-        NaN if all rates are on one side. It is shown, and says which cells to draw further; no
-        verdict rests on it.
+        NaN if all rates are on one side. Reports show the estimate, and it selects the cells to
+        draw further; no verdict rests on it.
         """
         return self._located if 0 < self._located < math.inf else math.nan
 
@@ -139,8 +140,8 @@ class Ladder:
     def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
         """List the cells whose further replicates may refute a region.
 
-        They belong to the nearest sizes with replicates: the one above the region, unless the
-        estimate is below the region, and the one below, unless the estimate is above.
+        These are cells of the nearest sizes with replicates. The size above the region counts
+        unless the estimate is below the region, and the size below unless the estimate is above.
         """
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         over = [i for i in self._within(region.high, math.inf) if i in drawn]
@@ -157,8 +158,10 @@ class Ladder:
         return {inside[0], inside[-1]}
 
     def _refuting(self, region: Region, level: float) -> set[int]:
-        """If the estimate is past an edge of the region, return the sizes inside that do not refute
-        it yet; once all do, the first size past the edge.
+        """Return the sizes whose further replicates may refute the region.
+
+        If the estimate is past an edge, these are the sizes inside the region that do not refute
+        the region yet. Once all do, it is the first size past the edge.
         """
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)
@@ -174,8 +177,8 @@ class Ladder:
         """Return the log wealth of bets that the crossing is on this side of a size.
 
         The bet is on this size alone, or `together` on this size and all sizes farther on this
-        side: if the crossing is not beyond the first, it is not beyond the others. Then wealth goes
-        from size to size, and an equal part of it stops at each.
+        side: if the crossing is not beyond the first, it is not beyond the others. Then each size
+        has an equal part of the initial wealth, which is bet on all sizes up to this one in turn.
         """
         if side == "above":
             logs = [above for above, _ in self._wealths[rung:]]

@@ -25,10 +25,11 @@ from recall_claims.model.region import Interval, Region, Scale
 
 @dataclass(frozen=True)
 class Massart(Method):
-    """Bound for the largest distance between two distribution functions, over all values.
+    """Bound for the largest distance between an empirical and the true distribution function.
 
-    For any law, the empirical function is farther than e from the true one with probability at most
-    2 exp(-2 n e^2) (P. Massart, Ann. Probab. 18, 1269, 1990). Looks share alpha.
+    For n values of any law, the empirical function is somewhere farther than e from the true one
+    with probability at most 2 exp(-2 n e^2) (P. Massart, Ann. Probab. 18, 1269, 1990). Looks share
+    alpha.
     """
 
     exact: ClassVar[bool] = True
@@ -43,7 +44,7 @@ class Massart(Method):
         raise ClaimError("a law is bounded as a whole; judge it by the rule Law")
 
     def around(self, distance: float, count: int, alpha: float) -> Interval:
-        """Bound the true law's distance, given the distance of `count` values."""
+        """Bound the true law's distance from a prediction, given the distance of `count` values."""
         error = math.sqrt(math.log(2 / alpha) / (2 * count))
         return Interval(max(0.0, distance - error), distance + error)
 
@@ -53,10 +54,10 @@ class Law(Rule):
     """Largest distance between the observable's distribution function and the predicted one.
 
     `Law(0.03)`, where `predict` returns a distribution function such as `scipy.stats.norm().cdf`:
-    in each cell every probability P(X <= x) is within 0.03 of the prediction at x, or at a rounding
-    error from x. Values on a lattice, such as shares k/n, may miss its points by rounding. So a law
-    within 0.03 is refuted with probability at most alpha. A supported law is within 0.03, up to
-    rounding of the values.
+    in each cell every probability P(X <= x) is within 0.03 of the prediction at x. Values on a
+    lattice, such as shares k/n, may miss its points by rounding, so predictions a rounding error
+    away from x count too. A law within 0.03 is refuted with probability at most alpha. A supported
+    law is within 0.03, up to rounding of the values.
     """
 
     within: float

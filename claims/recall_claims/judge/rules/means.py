@@ -89,7 +89,7 @@ class Means(Rule):
 class _Mean(Means):
     """The fields that most of these rules have.
 
-    `method` bounds the observable's mean: `Betting(low, high)` if it has a range.
+    `method` bounds the observable's mean: `Betting(low, high)` if the observable has a range.
     """
 
     region: Region

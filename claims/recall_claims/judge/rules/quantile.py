@@ -22,8 +22,8 @@ class OrderStatistics(Method):
 
     Let q be the quantile of this level. A value is at most q with a probability of at least the
     level, and below q with a probability of at most the level. Bets on these two probabilities, as
-    in `Betting`, show which counts are too few or too many, and so which ordered values lie below q
-    and above.
+    in `Betting`, show which counts are too few or too many, and so which ordered values lie below
+    q, and which lie above.
     """
 
     level: float = 0.5
@@ -100,4 +100,4 @@ class Quantile(Rule):
         return float(np.quantile(sample[self.observable], self.level))
 
     def observed_error(self, sample: Sample) -> None:
-        """Return nothing: a mean's standard error says nothing of a quantile."""
+        """Return None: the standard error of a mean says nothing about a quantile."""

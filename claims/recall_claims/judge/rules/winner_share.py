@@ -17,8 +17,8 @@ class WinnerShare(Rule):
 
     Paired differences confirm a cell if the predicted winner is shown to exceed every rival, and
     contradict the cell if some rival is shown to exceed the winner. The interval for the share is
-    [confirmed, 1 - contradicted]: other cells count for neither side. `method` bounds the
-    observables: `Betting(low, high)` if all have that range.
+    [confirmed, 1 - contradicted], in shares of all cells: other cells widen the interval. `method`
+    bounds the observables: `Betting(low, high)` if all have that range.
     """
 
     region: Region
@@ -53,7 +53,7 @@ class WinnerShare(Rule):
         leads = [within(sample[name]) - within(sample[rival]) for rival in rivals]
         means = [float(lead.mean()) for lead in leads]  # each between its bounds
         bounds = self.method.of_difference().bounds
-        lows = [bounds(lead, alpha).low for lead in leads]  # of all: a certificate counts them
+        lows = [bounds(lead, alpha).low for lead in leads]  # of all rivals, for certificates
         if min(means, default=0.0) >= 0 and all(low > 0 for low in lows):
             return "confirmed"
         behind = any(
