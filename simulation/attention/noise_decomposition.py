@@ -14,11 +14,12 @@ expectation, a part from the informative token (I), and a part from the random c
           m_i = g_i(\mu + \tau z_{trig}/L) + m^I_i + m^C_i .
 
 Here :math:`\mu` is the mean embedding, and :math:`\tau` is 1 if the trigger is in the values and
-else 0. The pieces are products of these parts; expectations of products within one sample are
-exact. `NoiseDecomposition` has a property for each piece, and `PIECES` lists the properties by the
-symbols of the theory. Vectors in the span of the embeddings are stored as weights of the tokens,
-and the trigger's weight separately. Matrix products take half of the time at V = 512 and a third at
-2048. The rest goes to the many arrays of weights, as each takes a pass over the tokens.
+else 0. The pieces are sums of products of these parts, some of them at infinite N. Some pieces also
+add or subtract the expectation of a product of two parts of one sample, in closed form.
+`NoiseDecomposition` has a property for each piece, and `PIECES` lists the properties by the symbols
+of the theory. Vectors in the span of the embeddings are stored as weights of the tokens, and the
+trigger's weight separately. Matrix products take half of the time at V = 512 and a third at 2048.
+The rest goes to the many arrays of weights, as each takes a pass over the tokens.
 """
 
 from collections.abc import Iterator, Sequence

@@ -364,7 +364,7 @@ def end_to_end() -> rec.ClaimRow:
 
 
 def dominant_map() -> rec.ClaimRow:
-    """Claim with a map that disagrees in a cell."""
+    """Claim with a map, on which theory and simulation disagree in one cell."""
     cells = []
     for index in range(36):
         length, dim = 2 ** (3 + index % 6), 2 ** (3 + index // 6)

@@ -3,6 +3,8 @@
 import copy
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,11 @@ import torch
 
 from recall_claims import Claim
 from recall_claims.evidence import replay
+from recall_claims.evidence.cost import Costs, Earlier
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Settings
+from recall_claims.evidence.scheduler import run_claim
 from tests.benchmarks import device
 from tests.every_claim import FILES, SLOW, claims_in, imported, lowest, simulated
 from tests.pretended import Count, pretended_gpu
@@ -96,6 +103,22 @@ def test_what_a_gpu_waits_for_is_counted(name: str) -> None:
         count.kernels = 0
         work(x)
     assert count == expected
+
+
+def test_a_run_on_a_gpu_takes_blocks_together_and_has_the_cpus_figures(tmp_path: Path) -> None:
+    claim = imported()["A.trigger-signal"]
+    claim = replace(claim, block={"smoke": claim.replicates["smoke"][0] // 8})
+    known = {claim.id: Earlier(1e-3, looks=1)}
+    found = []
+    for name in ("cpu", "cuda"):
+        settings = Settings("smoke", device=name, costs=Costs(lambda: None, name, known))
+        with pretended_gpu() as count, Ledger(tmp_path / name) as ledger:
+            outcome = run_claim(claim, settings, ledger, SerialExecutor())
+        found.append({sample.cell: sample.observations for sample in outcome.evidence})
+    here, there = found
+    for cell, figures in here.items():
+        assert not replay.differing(claim, figures, range(figures["value"].size), there[cell])
+    assert count.uploads < outcome.blocks / 4
 
 
 LONG = 4_000

@@ -270,8 +270,8 @@ def capacity(
 ) -> float:
     r"""Number of associations that are all right with probability 1/2: inverse of `critical_width`.
 
-    At finite size the number is right within {error}, for ReLU only up to $m = d^2/1.53$. Where the
-    quadratic part of ReLU dominates (d >= 24), it is up to 10% too high.
+    At finite size the number is right within {error}, for ReLU only up to $m = d^2/1.53$. In wider
+    layers the quadratic part of ReLU dominates, and for d >= 24 the number is up to 10% too high.
 
     Args:
         dim: d.

@@ -1,9 +1,11 @@
 r"""Least squares with fewer measurements than weights, by Muon's flow from W = 0.
 
 W moves along the polar factor of minus the gradient, so that times are in units of singular values.
-Inputs and outputs have Gaussian coordinates and mean square length 1. The matrices of Gaussian
-measurements, with q columns, have mean square length 1/q, and targets have length 1. $\rho$ is the
-number of measurements per weight. Derivation: underdetermined.md.
+There are two kinds of measurements. In a regression they are outputs for given inputs. Both have
+Gaussian coordinates and mean square length 1, unless the inputs are orthonormal. Gaussian
+measurements are inner products of W, with p rows and q columns, with Gaussian matrices of mean
+square length 1/q. The vector of their targets has length 1. $\rho$ is the number of measurements
+per weight. Derivation: underdetermined.md.
 """
 
 import math

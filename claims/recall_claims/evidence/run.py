@@ -240,6 +240,13 @@ class Running:
                 return None
         return here.unsent.pop() if here.unsent else None
 
+    def joins(self, task: Task) -> bool:
+        """Whether the next block may be simulated in one batch with a task: on a GPU, if both are
+        of one cell, and no time limit is set."""
+        following = self.round.unsent[-1:]
+        free = self.settings.limit is None and task.device != "cpu" and not task.replay
+        return free and any(after.cell == task.cell and not after.replay for after in following)
+
     @property
     def cut(self) -> bool:
         """Whether the time limit cuts off all blocks that are still missing."""

@@ -302,14 +302,13 @@ class Scheduler:
             self.told(running)
 
     def _packed(self, running: Running) -> tuple[Task, ...]:
-        """Take a claim's next block, or several if they are short."""
-        tasks, total = list[Task](), 0.0
-        while total < TOGETHER and not (tasks and self._serial):
-            task = running.next_block()
-            if task is None:
-                break
+        """Take a claim's next block, or several if they are short, or simulated together."""
+        tasks, total, most = list[Task](), 0.0, TOGETHER
+        while total < most and (task := running.next_block()) is not None:
             tasks.append(task)
-            total += running.seconds(task) or TOGETHER
+            total += running.seconds(task) or AHEAD
+            joint = len(tasks) < DEEPEST and running.joins(task)
+            most = AHEAD if joint else 0.0 if self._serial else TOGETHER
         return tuple(tasks)
 
     def _send(self, running: Running, tasks: tuple[Task, ...]) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import groupby
 
 import numpy as np
 import scipy
@@ -50,18 +51,10 @@ def simulate(task: Task) -> BlockResult:
             returned no evidence, its replicates are not independent, or memory is too small for
             one replicate.
     """
-    key = task.key
-    claim, code = find(task.module, key.claim)
-    if (code, versions()) != (key.code, key.versions):
-        raise SimulationError(
-            f"{key}: worker {platform.node()} has other code or libraries than this run: {code} "
-            f"and {versions()} there, {key.code} and {key.versions} here. Install the same on both "
-            "and restart the workers"
-        )
+    key, claim = task.key, _found(task)
     for _ in range(2):
         start, processor = time.perf_counter(), time.process_time()
-        one_thread()
-        full_precision()
+        _prepare()
         torch = loaded_torch()
         parts = _parts(claim, task)
         if loaded_torch() is torch:
@@ -74,6 +67,24 @@ def simulate(task: Task) -> BlockResult:
         if problem is not None:
             raise SimulationError(f"{key}: {problem}")
     return BlockResult(observations, seconds, parts=len(parts))
+
+
+def _found(task: Task) -> Claim:
+    """Return the claim of a task; raise SimulationError if code or libraries differ here."""
+    key = task.key
+    claim, code = find(task.module, key.claim)
+    if (code, versions()) != (key.code, key.versions):
+        raise SimulationError(
+            f"{key}: worker {platform.node()} has other code or libraries than this run: {code} "
+            f"and {versions()} there, {key.code} and {key.versions} here. Install the same on both "
+            "and restart the workers"
+        )
+    return claim
+
+
+def _prepare() -> None:
+    one_thread()
+    full_precision()
 
 
 def elsewhere(task: Task, result: BlockResult) -> None:
@@ -95,8 +106,46 @@ def elsewhere(task: Task, result: BlockResult) -> None:
 
 
 def simulate_each(tasks: Sequence[Task]) -> list[BlockResult]:
-    """Simulate some blocks, in an executor's worker."""
-    return [simulate(task) for task in tasks]
+    """Simulate some blocks of a claim, in an executor's worker; on a GPU, a cell's together."""
+    found: list[BlockResult] = []
+    for _, same in groupby(tasks, lambda task: (task.cell, task.device, task.replay)):
+        blocks = [*same]
+        apart = blocks[0].replay or blocks[0].device == "cpu"
+        found += [simulate(task) for task in blocks] if apart else _together(blocks)
+    return found
+
+
+_most_together: dict[tuple[str, str], int] = {}
+"""By claim and cell, the most blocks that this process may simulate together."""
+
+
+def _together(tasks: Sequence[Task]) -> list[BlockResult]:
+    """Simulate blocks of one cell in one batch, so that a GPU launches fewer kernels.
+
+    If the batch fails, for example for lack of memory, each half is simulated by itself.
+    """
+    first, count = tasks[0], len(tasks)
+    if count == 1:
+        return [simulate(first)]
+    place = first.key.claim, first.cell.id
+    most = _most_together.get(place, count)
+    if most < count:
+        return [one for i in range(0, count, most) for one in _together(tasks[i : i + most])]
+    claim = _found(first)
+    start = time.perf_counter()
+    _prepare()
+    drawn = [_generators(task.key, range(task.key.replicates)) for task in tasks]
+    try:
+        whole = _observe(claim, first, tuple(rng for rngs in drawn for rng in rngs))
+    except SimulationError:  # a block alone raises the same error, or gives evidence
+        whole = None
+    if whole is None:
+        _most_together[place] = (count + 1) // 2
+        return _together(tasks)
+    seconds = (time.perf_counter() - start) / count
+    ends = np.cumsum([len(rngs) for rngs in drawn])[:-1]
+    blocks = {name: np.split(values, ends) for name, values in whole.items()}
+    return [BlockResult({n: part[i] for n, part in blocks.items()}, seconds) for i in range(count)]
 
 
 def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:

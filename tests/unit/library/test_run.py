@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -27,7 +28,7 @@ from recall_claims.evidence.looks import remembering
 from recall_claims.evidence.precheck import check
 from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.evidence.simulate import find, full_precision, simulate
+from recall_claims.evidence.simulate import Task, find, full_precision, simulate, simulate_each
 from recall_claims.judge.methods import Array
 from recall_claims.model.errors import OutOfTime, SimulationError
 from recall_claims.model.region import Verdict
@@ -212,6 +213,39 @@ def test_a_block_out_of_memory_is_halved_to_the_same_figures(
     if fails in ("cpu", "numpy"):  # an error of another kind is not taken for this one
         with pytest.raises(RuntimeError, match="shapes cannot"):
             simulate(task)
+
+
+@pytest.mark.parametrize(
+    ("room", "batches", "later"),
+    [(99, [55], [55]), (25, [55, 33, 22, 11, 22], [22, 22, 11]), (5, None, None)],
+)
+def test_a_gpu_simulates_blocks_of_a_cell_together_to_the_same_figures(
+    room: int,
+    batches: list[int] | None,
+    later: list[int] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = list[int]()
+
+    def observed(claim: rc.Claim, task: Task, rngs: Any) -> Any:
+        sizes.append(len(rngs))
+        return observe(claim, task, rngs)
+
+    observe = import_module(simulate.__module__)._observe
+    monkeypatch.setattr(f"{simulate.__module__}._observe", observed)
+    monkeypatch.setattr(f"{simulate.__module__}._most_together", {})
+    task = first_task(replace(short_of_memory, cells={"smoke": rc.grid(fails="cuda")}))
+    here = [replace(task, key=replace(task.key, block=block)) for block in range(5)]
+    apart = simulate_each(here)
+    assert sizes == [11] * 5
+    monkeypatch.setitem(globals(), "ROOM", room)
+    for expected in (batches, later):
+        sizes.clear()
+        together = simulate_each([replace(task, device="cuda") for task in here])
+        assert expected in (None, sizes)
+        for one, other in zip(apart, together, strict=True):
+            for name, values in one.observations.items():
+                np.testing.assert_array_equal(other.observations[name], values)
 
 
 def test_blocks_multiply_in_full_precision(ledger: Ledger) -> None:

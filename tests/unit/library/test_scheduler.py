@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -212,6 +212,20 @@ def test_short_blocks_travel_together(ledger: Ledger) -> None:
     assert 1 < max(sizes) < 40
 
 
+def test_on_a_gpu_blocks_of_a_cell_travel_together(ledger: Ledger) -> None:
+    many = replace(first, block={"smoke": 2}, replicates={"smoke": (32, 256)})
+    known = {many.id: Earlier(0.1, looks=1)}
+    on_gpu = replace(SMOKE, device="cuda", costs=Costs(lambda: None, "cuda", known))
+    sent = []
+    for settings in (on_gpu, replace(on_gpu, limit=math.inf), replace(on_gpu, device="cpu")):
+        running = Running(Prepared.of(many, "smoke"), settings, ledger)
+        engine = Scheduler(ledger, SerialExecutor())
+        packs = [*iter(partial(engine._packed, running), ())]
+        assert all(len({task.cell for task in pack}) == 1 for pack in packs)
+        sent.append([len(pack) for pack in packs])
+    assert sent == [[1, 15, 16], [1] * 32, [1] * 32]
+
+
 def test_what_is_wrong_with_a_claim_is_told_at_its_turn(ledger: Ledger) -> None:
     wrong = Mock(side_effect=ValueError("its formula divides by zero"))
     with Recording(2) as executor:
@@ -339,6 +353,7 @@ def test_closing_passes_over_blocks_that_are_no_evidence(
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:2")
     engine.expect([(second.id, math.inf, math.inf, partial(begin, second, SMOKE, engine))])
     engine.run(first.id, partial(begin, first, SMOKE, engine))
+    wait(engine._flying)
     refuse = Mock(side_effect=SimulationError("no evidence"))
     monkeypatch.setattr(engine.ledger, "put", refuse)
     engine.close()

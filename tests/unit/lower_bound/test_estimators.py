@@ -1,4 +1,7 @@
-"""The channel, the estimators of the panel, and both exact posteriors."""
+"""The gradient and erasure channels, and the estimators in `PANEL`.
+
+Also the exact posteriors of the map, given its gradient or given the sequences.
+"""
 
 import math
 from collections.abc import Callable
