@@ -116,7 +116,8 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     ),
 )
 def percentile_profile(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A true score exceeds some number of its n - 1 rivals, which are independent given the length
-    of the memory's answer. The number of rivals exceeded is often n - 1, but spreads down to 0."""
+    """A true score exceeds some of its n - 1 rivals' scores, which are independent given the length
+    of the memory's answer. The most frequent number of rivals exceeded is n - 1, but most true
+    scores exceed fewer."""
     own, rivals = _scored(cell, block)
     return (rivals < own[:, None]).sum(1).to(block.dtype)

@@ -113,7 +113,7 @@ def path(
     times: Sequence[float],
     start: facts.Weights | None = None,
 ) -> Iterator[facts.Weights]:
-    """Follow the cell's flow, by default from a start with equal coordinates."""
+    """Follow the cell's flow from ``start``; by default its four `facts.Scalars` are equal."""
     if start is None:
         level = cell.get("start", START)
         start = model.start(level, level)

@@ -25,7 +25,7 @@ def localised(batch: Batch, rngs: Rngs) -> torch.Tensor:
 
 
 def correlated(batch: Batch, *, overlap: float) -> Batch:
-    """Give unit input embeddings a common direction, with mean inner product ``overlap``."""
+    """Give unit input embeddings a common direction; pairs have a mean overlap near ``overlap``."""
     common = batch.query[:, None]
     z = (1 - overlap) ** 0.5 * batch.z + overlap**0.5 * common
     return replace(batch, z=z / z.norm(dim=2, keepdim=True))

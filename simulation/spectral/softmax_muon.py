@@ -53,7 +53,7 @@ class Muon:
         return found
 
     def _embedded(self, streams: Streams, items: int) -> Tensor:
-        """Draw embeddings (R, K, K), in coordinates of their span, which no step leaves."""
+        """Draw embeddings (R, items, items), in coordinates of their span, which no step leaves."""
         if self.dim is None:
             return embed(streams, items, items, "orthonormal")
         triangular: Tensor = torch.linalg.qr(unit_vectors(streams, items, self.dim).mT)[1]

@@ -225,7 +225,7 @@ def stored_context(problem: Problem) -> float:
     regime="V >> d, N >> d, L >> 1",
 )
 def gradient_noise(problem: Problem) -> float:
-    """C: the covariance of one random context reads the memory of another, or of itself."""
+    """C: the covariance of a sample's random tokens reads what this or another sample stored."""
     V, L, N, _, t2, _, t4 = _notation(problem)
     rest, mean = 1 - 1 / L, lengths(problem)
     (k2, _, _), (_, read, same) = mean.power, mean.scored

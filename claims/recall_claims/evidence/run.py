@@ -240,12 +240,18 @@ class Running:
                 return None
         return here.unsent.pop() if here.unsent else None
 
-    def joins(self, task: Task) -> bool:
+    def joins(self, task: Task, seconds: float) -> bool:
         """Whether the next block may be simulated in one batch with a task: on a GPU, if both are
-        of one cell, and no time limit is set."""
-        following = self.round.unsent[-1:]
-        free = self.settings.limit is None and task.device != "cpu" and not task.replay
-        return free and any(after.cell == task.cell and not after.replay for after in following)
+        of one cell, and the batch is expected to end before a time limit.
+
+        `seconds`: expected seconds of the batch so far.
+        """
+        after = self.round.unsent[-1] if self.round.unsent else None
+        if after is None or after.cell != task.cell or "cpu" in task.device:
+            return False
+        limit, ends = self.settings.limit, seconds + (self.seconds(after) or math.inf)
+        in_time = limit is None or ends <= limit - time.monotonic()
+        return in_time and not (task.replay or after.replay)
 
     @property
     def cut(self) -> bool:

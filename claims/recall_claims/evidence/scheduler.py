@@ -307,7 +307,7 @@ class Scheduler:
         while total < most and (task := running.next_block()) is not None:
             tasks.append(task)
             total += running.seconds(task) or AHEAD
-            joint = len(tasks) < DEEPEST and running.joins(task)
+            joint = len(tasks) < DEEPEST and running.joins(task, total)
             most = AHEAD if joint else 0.0 if self._serial else TOGETHER
         return tuple(tasks)
 

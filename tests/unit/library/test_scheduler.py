@@ -217,13 +217,15 @@ def test_on_a_gpu_blocks_of_a_cell_travel_together(ledger: Ledger) -> None:
     known = {many.id: Earlier(0.1, looks=1)}
     on_gpu = replace(SMOKE, device="cuda", costs=Costs(lambda: None, "cuda", known))
     sent = []
-    for settings in (on_gpu, replace(on_gpu, limit=math.inf), replace(on_gpu, device="cpu")):
+    soon = replace(on_gpu, limit=0.9)
+    for settings in (on_gpu, soon, replace(on_gpu, device="cpu")):
         running = Running(Prepared.of(many, "smoke"), settings, ledger)
         engine = Scheduler(ledger, SerialExecutor())
-        packs = [*iter(partial(engine._packed, running), ())]
+        with patch("recall_claims.evidence.run.time", Mock(monotonic=lambda: 0.0)):
+            packs = [*iter(partial(engine._packed, running), ())]
         assert all(len({task.cell for task in pack}) == 1 for pack in packs)
         sent.append([len(pack) for pack in packs])
-    assert sent == [[1, 15, 16], [1] * 32, [1] * 32]
+    assert sent == [[1, 15, 16], [1, 4, 4, 4, 3, 4, 4, 4, 4], [1] * 32]
 
 
 def test_what_is_wrong_with_a_claim_is_told_at_its_turn(ledger: Ledger) -> None:

@@ -201,8 +201,8 @@ def table_of(tokens: np.ndarray, labels: np.ndarray, size: int) -> bytes:
 
 @pytest.mark.parametrize(("size", "samples"), [(3, 2), (2, 4)])
 def test_exact_arithmetic_is_bayes_rule_by_enumeration(size: int, samples: int) -> None:
-    """The test takes every batch of sequences of two tokens, under every map. Four samples of two
-    labels leave counts that centring removes.
+    """The test takes every batch of sequences of two tokens, under every map. With four samples
+    and two labels, a token can have counts under both labels. Centring removes their common part.
     """
     maps = exact_bayes.every_map(size)
     chances: dict[bytes, np.ndarray] = {}

@@ -209,8 +209,9 @@ def within(rungs: Sequence[float], low: float, high: float) -> range:
 
 
 def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
-    """Return the indices of each series of test sizes, ascending: cells that differ only in
-    `scan`.
+    """Group cells that differ only in `scan` into series of test sizes.
+
+    Return the indices of each series' cells, in ascending order of `scan`.
 
     Raises:
         ClaimError: a cell has no positive `scan`, or a series has a single size.
