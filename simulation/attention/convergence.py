@@ -1,6 +1,7 @@
 """Distances of the three steps at finite eta and gamma from their limit.
 
-In the limit eta goes to 0 and gamma to infinity. :mod:`simulation.attention.oracle` takes finite
+The step size of the first value step is eta, and gamma is the step size of the other two steps. In
+the limit eta goes to 0 and gamma to infinity. :mod:`simulation.attention.oracle` takes finite
 steps, and :mod:`simulation.attention.three_steps` has the limit in closed form. Every method
 returns one number per replicate, (R,).
 """
@@ -38,7 +39,7 @@ class Limit:
         return torch.cat(shares)
 
     def direction_error(self, *, eta: float) -> torch.Tensor:
-        """Measure the relative distance of the attention vector after step 2 from its limit."""
+        """Measure the relative distance of ``W_KQ query / eta`` after step 2 from its limit."""
         errors = []
         for r, trained in self._train(eta, gamma=1.0):
             exact = self.scores.direction[r]

@@ -31,7 +31,7 @@ class Parts:
 
     @property
     def targets(self) -> torch.Tensor:
-        """Targets ``U (e_k - 1/V)`` of the samples: (N, d)."""
+        """Targets of the samples, each ``u_k`` minus the mean output embedding: (N, d)."""
         return self.labels - self.centre
 
     @property
@@ -68,14 +68,14 @@ def attention_step(
     deviations: torch.Tensor,
     means: torch.Tensor,
 ) -> torch.Tensor:
-    r"""Compute ``W_KQ`` after step 2, for gamma eta = 1: (d, d), the outer product of w and query.
+    r"""Compute ``W_KQ`` after step 2, over both step sizes: (d, d), the outer product of w, query.
 
     .. math:: w = \frac1{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar h_{i'}, \qquad
         \Sigma_i = \frac1L \sum_j \kappa_{ij} (v_{ij} - \bar h_i)^\top
 
     ``query``: (d,).  ``gram``: (N, N), the inner products g of the samples' targets.  ``keys``: (N,
-    L, d).  ``deviations``: (N, L, d), the deviations of values from their mean.  ``means``: (N, d),
-    the mean values.
+    L, d), the kappa.  ``deviations``: (N, L, d), the deviations of the values v from their mean.
+    ``means``: (N, d), the mean values, h with a bar.
     """
     samples, length, _ = keys.shape
     covariances = keys.mT @ deviations / length

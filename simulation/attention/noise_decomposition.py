@@ -128,7 +128,7 @@ class NoiseDecomposition:
 
     @cached_property
     def context_values(self) -> torch.Tensor:
-        """Sum over samples, by informative token, of the contexts' part of the mean value."""
+        """Contexts' part of the mean values, by informative token: (r, V, d), sums over N."""
         data = self.data
         expected = data.z + (data.length - 1) * self.centre[:, None]
         expected = data.shares[..., None] * expected / data.length

@@ -1,8 +1,8 @@
 """Readings: the vectors that the samples of a batch read from a memory, by informative token.
 
 `simulation.attention.noise_decomposition` explains the letters of formulas, and computes its pieces
-from the readings. Context tokens are counted by informative token in a (V, V) table if the samples
-fill such a table; otherwise sums run over the samples.
+from the readings. Tokens are counted by their samples' informative token in a (V, V) table if the
+samples fill much of such a table; otherwise sums run over the samples.
 """
 
 from dataclasses import dataclass
@@ -102,7 +102,11 @@ class Readings:
 
     @cached_property
     def by_token(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Table rows of the informative tokens of the samples with each token; counts (r, V)."""
+        """Informative tokens sorted by token, (r N L, 1), and occurrences of each token, (r, V).
+
+        Each occurrence of a token in a sample gives one entry: the table row of this sample's
+        informative token. Entries are in the order of the tokens that occur.
+        """
         rows = _rows(self.tokens, self.vocab_size).flatten()
         owner = _rows(self.owner, self.vocab_size).flatten().repeat_interleave(self.length)
         counts = occurrences(rows, self.shares.numel())
@@ -143,7 +147,10 @@ class Readings:
         return self.out @ (self.out.mT @ stored)
 
     def read(self, memory: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        r"""Compute :math:`\sum_a z_v\cdot m_a\,p_a` for every token v and ``shares`` p: (r, V)."""
+        r"""Compute :math:`\sum_a z_v\cdot m_a\,p_a` for every token v and ``shares`` p: (r, V).
+
+        Row a of ``memory`` is :math:`m_a`.
+        """
         return apply(self.z, apply(memory.mT, shares))
 
     def mean(self, memory: torch.Tensor) -> torch.Tensor:
@@ -155,7 +162,10 @@ class Readings:
         return (1 - 1 / self.length) / self.vocab_size * (read - read.mean(1, keepdim=True))
 
     def informative(self, memory: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        r"""Compute the weights, (r, V), of :math:`\sum_a p_a\Sigma^I_a m_a` for ``shares`` p."""
+        r"""Compute the weights, (r, V), of :math:`\sum_a p_a\Sigma^I_a m_a` for ``shares`` p.
+
+        Row a of ``memory`` is :math:`m_a`.
+        """
         own, mean = (self.z * memory).sum(2), apply(memory, self.z.mean(1))
         constant = (shares * (2 * mean - own)).sum(1, keepdim=True)
         spread = (constant - self.read(memory, shares)) / self.vocab_size
@@ -194,12 +204,18 @@ class Readings:
         return given, average
 
     def along_trigger(self, stored: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        """Compute the expected weights, (r, V), that values with the trigger add to other keys."""
+        """Compute the expected weights, (r, V), that values with the trigger add to tokens.
+
+        ``stored``: the memory that these values read. Keys with the trigger are not included.
+        """
         along = shares * apply(stored, self.trigger)
         return (1 - 1 / self.length) / self.length * (along - along.mean(1, keepdim=True))
 
     def trigger_coefficient(self, stored: torch.Tensor) -> torch.Tensor:
-        """Compute the trigger's weight, (r,), from keys with the trigger that read ``stored``."""
+        """Compute the trigger's weight, (r,), from keys with the trigger.
+
+        ``stored``: the memory that the samples read.
+        """
         own = self.z * stored * self.shares[..., None]
         read = self.owned * stored / (self.samples * self.length)
         coefficient = (own - read).sum((1, 2)) / self.length

@@ -19,7 +19,8 @@ from simulation.attention.sampling import Batch
 class Trained:
     """Parameters after each of the three steps.
 
-    ``first_value``: the value matrix V after step 1, (R, d, d), or (R, d, m) with a random layer.
+    ``first_value``: the value matrix V after step 1, (R, d, d), or (R, d, m) with a random layer of
+    m units.
     ``attention``: W_KQ after step 2, (R, d, d); the score of a key is ``key . attention query``.
     ``value``: V after step 3, in the shape of ``first_value``.
     """
@@ -52,7 +53,10 @@ def attended_values(batch: Batch, attention: torch.Tensor) -> torch.Tensor:
 
 
 def logits(batch: Batch, value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
-    """Compute the logits, ``U^T V`` times the attended value of each sequence: (R, N, V)."""
+    """Compute the logits, ``U^T V`` times the attended value of each sequence: (R, N, V).
+
+    The columns of U are the output embeddings ``batch.u``; in the product, V is the value matrix.
+    """
     return attended_values(batch, attention) @ value.mT @ batch.u.mT
 
 

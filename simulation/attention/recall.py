@@ -10,14 +10,15 @@ from simulation.decoding import predict
 
 
 def localised_memory(facts: Facts) -> torch.Tensor:
-    r"""Compute the value matrix ``N V V2 / gamma`` that perfect localisation trains: (R, d, d).
+    r"""Compute the value matrix that perfect localisation trains, times N V / gamma: (R, d, d).
 
     .. math:: \sum_v n_v\, U (V e_{\pi(v)} - \mathbf 1)\, a_v^\top
 
     with :math:`n_v` the counts, :math:`\pi(v)` the label and :math:`a_v` the value of token v at an
-    informative position. In these units orthonormal embeddings make all numbers integers, so ties
-    are exact in every dtype. The first of tied labels belongs to a random token, so ties are broken
-    evenly.
+    informative position. The columns of U are the output embeddings, N is the number of samples,
+    and gamma is the step size. In these units orthonormal embeddings make all numbers integers, so
+    ties are exact in every dtype. The first of tied labels belongs to a random token, so ties are
+    broken evenly.
     """
     targets = facts.u.gather(1, facts.permutation[..., None].expand(facts.z.shape))
     # In place: one more table, not two.

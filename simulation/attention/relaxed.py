@@ -65,7 +65,8 @@ def fresh_per_step(batch: Batch, rngs: Rngs) -> torch.Tensor:
 def attention_weight(batch: Batch, rngs: Rngs, *, sharpness: float) -> torch.Tensor:
     """Average the softmax weight of the informative position at finite gamma: (R,).
 
-    ``sharpness``: gamma eta, the factor of the scores of :func:`three_steps.token_scores`.
+    ``sharpness``: gamma eta, the product of the sizes of the attention step and the first value
+    step. It is the factor of the scores of :func:`three_steps.token_scores`.
     """
     test = sampling.fresh(batch, rngs, samples=FRESH)
     scores = three_steps.token_scores(batch)

@@ -10,7 +10,8 @@ start at zero:
 As eta -> 0 the predicted probabilities are 1/V in all three gradients, so ``V1 / eta`` and
 ``W / (gamma eta)`` have limits; as gamma -> infinity attention becomes hard and ``V2 / gamma`` no
 longer depends on ``V1``. The functions return these limits. Derived from A7 by exact
-differentiation.
+differentiation. In formulas, the columns of U are the output embeddings, and ``e_k`` is a basis
+vector.
 """
 
 from dataclasses import dataclass

@@ -23,7 +23,8 @@ def logits(
 ) -> torch.Tensor:
     """Compute the logits ``U^T V_m phi(W h) / sqrt(m)``: (R, N, V).
 
-    The attended value h is ``sum_j softmax_j(key_j^T W_KQ query) value_j``.
+    The attended value h is ``sum_j softmax_j(key_j^T W_KQ query) value_j``. The other letters are
+    explained in `three_steps`.
 
     ``centred``: add the logarithms of the label frequencies, which are -infinity for labels that do
     not occur.

@@ -1,7 +1,8 @@
 r"""The three gradient steps with a fixed random layer before the value matrix (Attention-MLP, A6).
 
-Logits are ``U^T V_m phi(W h) / sqrt(m)``. Here h is the attended value, phi the activation, W the
-layer's weights, independent N(0, 1) and never trained, and V_m (d x m) replaces the value matrix.
+Logits are ``U^T V_m phi(W h) / sqrt(m)``. The columns of U are the output embeddings, h is the
+attended value and phi the activation. The m x d weights W of the layer are independent N(0, 1) and
+never trained, and V_m (d x m) replaces the value matrix.
 As in `simulation.attention.three_steps`, which defines eta and gamma, the functions return the
 limits for eta -> 0 and gamma -> infinity. We derived them from A7 by exact differentiation.
 

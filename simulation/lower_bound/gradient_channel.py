@@ -4,8 +4,9 @@ At zero initialisation the gradient of the value matrix is, up to sign,
 
 .. math:: G = U^\top M Z, \qquad M = \frac1N \sum_i (e_{k_i} - \tfrac1V\mathbf 1)\,\bar x_i^\top ,
 
-with :math:`k_i` the label and :math:`\bar x_i` the token frequencies of sequence i.  An estimator
-sees G and the embeddings and guesses the label of every token (paper A, statements A4 and A13).
+with :math:`k_i` the label and :math:`\bar x_i` the token frequencies of sequence i. The rows of U
+and Z are the output and input embeddings.  An estimator sees G and the embeddings and guesses the
+label of every token (paper A, statements A4 and A13).
 Two channels give G:
 
 * :func:`discrete`: from an actual training batch;

@@ -107,6 +107,7 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
         rivals = [k for k in range(heads) if k != block]
         mean = float(found.weights[block] @ found.chances[block])
         left = rest - (square[block] / dim if block >= heads else 0)
+        others = crowd.without(block)
         for w, chance in zip(found.weights[block], found.chances[block], strict=True):
             fewer = max((1 - w) / (1 - mean), 1e-3)  # samples left for all others
             heavy = mixed[rivals] * math.sqrt(fewer)
@@ -121,7 +122,7 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
             alike = min(1.0, 2 * w**2 / (dim * rest * spread))
             scale = (pull / answer) ** 2 * (1 + alike * (share - 1)) - 1 / (dim * among)
             ratio = np.sqrt(np.maximum(scale, 0.0))
-            won = crowd.below(block, math.sqrt(dim) * own / answer, ratio)
+            won = crowd.below(others, math.sqrt(dim) * own / answer, ratio)
             for rival in heavy:
                 deviation = answer * np.sqrt(np.maximum(1 - rival**2 / among, 1e-6) / dim)
                 either = special.ndtr((own - rival * pull) / deviation)
@@ -166,10 +167,13 @@ class _Crowd:
         together = sum((law.sizes[k] * each[k] for k in members), np.zeros_like(each[0]))
         return cls(starts, members, tuple(each), together)
 
-    def below(self, block: int, level: Array, ratio: Array) -> Array:
-        """Probability at levels and ratios, of equal shapes, without one item of a block."""
+    def without(self, block: int) -> Array:
+        """Tabulate log(-log p) of the probability p, without one item of a block."""
         table = self.together - self.each[block] if block in self.members else self.together
-        table = np.log(-np.minimum(table, -1e-300))  # nearly straight
+        return np.log(-np.minimum(table, -1e-300))  # nearly straight
+
+    def below(self, table: Array, level: Array, ratio: Array) -> Array:
+        """Return the probability at levels and ratios of one shape, by a table from `without`."""
         at = np.arcsinh(level), np.log(np.maximum(ratio, 1e-300))
         places = [
             (np.broadcast_to(x, level.shape) - start) / step
@@ -295,7 +299,7 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
         crossed = (1 - own) ** 2 * talk
         generic = np.sqrt(noise * (own**2 + crossed))
         level = (own + np.sqrt(noise * crossed) * _ALONG) / generic
-        won = crowd.below(block, level, np.sqrt(crossed / (e2 * dim)) / generic)
+        won = crowd.below(crowd.without(block), level, np.sqrt(crossed / (e2 * dim)) / generic)
         total += count * float(
             np.einsum("qxgn,q,x,g,n->", won, chance_talk, chance_size, chance_held, _CHANCE_ALONG)
         )

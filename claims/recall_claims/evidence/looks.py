@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Generic, Protocol, SupportsFloat, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -242,7 +242,7 @@ def _asked(predict: Predict, cell: Cell) -> Any:
         raise
     except Exception as error:
         raise ClaimError(f"its prediction at {cell.id}: {told(error)}") from error
-    single = isinstance(value, SupportsFloat) and not np.ndim(value)  # type: ignore[arg-type]
+    single = hasattr(value, "__float__") and not np.ndim(value)
     if not (single or isinstance(value, str | Mapping) or callable(value)):
         kind = type(value).__name__
         raise ClaimError(f"its prediction at {cell.id} is a {kind}, not a number (or a text)")

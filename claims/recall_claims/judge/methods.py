@@ -337,10 +337,13 @@ def _log_lower(scaled: Array, needed: float) -> float:
     def excess(log_mean: float) -> float:
         return log_wealth(values, math.exp(log_mean), counts, spread) - needed
 
-    high = math.log(mean)
-    low = high - 1
+    highest = high = math.log(mean)
+    observed = counts.sum()
+    deviation = math.sqrt(float((values / mean - 1) ** 2 @ counts / observed))
+    # Where the bound would be for many values that are nearly normal.
+    low = high - max(deviation * math.sqrt(2 * needed / observed) + needed / observed, 1e-6)
     while excess(low) < 0:
-        low -= 2 * (high - low)
+        high, low = low, low - 2 * (highest - low)
         if low < -700:
             return -math.inf
     root = optimize.brentq(excess, low, high, xtol=5e-7)

@@ -187,4 +187,4 @@ class Regime:
     def filled(self, cell: Mapping[str, Scalar]) -> Cell:
         """Complete a cell by the simplest value of each missing parameter."""
         missing = {n: values.steps[0] for n, values in self.ranges.items() if n not in cell}
-        return Cell(**cell, **missing)
+        return cell if isinstance(cell, Cell) and not missing else Cell(**cell, **missing)

@@ -102,6 +102,8 @@ class Interval:
     @staticmethod
     def _beyond(lower: float, higher: float) -> bool:
         """Whether `lower` is above `higher` by more than rounding."""
+        if lower <= higher:
+            return False
         sizes = [abs(one) for one in (lower, higher) if math.isfinite(one)]
         return lower > higher + HAIR * max(sizes, default=0.0)
 

@@ -1,6 +1,7 @@
 """Text from anywhere, cleaned so that every form of a report can hold it."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 # C0 without tab and newline, DEL and C1, marks without width or that turn the writing direction,
@@ -11,6 +12,7 @@ CONTROL = re.compile(
 )
 
 
+@lru_cache(maxsize=2**14)  # a record repeats its keys and words
 def clean(text: str) -> str:
     r"""Escape a text's control characters and surrogates, like ``\x1b``."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)

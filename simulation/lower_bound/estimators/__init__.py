@@ -1,4 +1,6 @@
-"""Estimators of the map from tokens to labels that see only the gradient at initialisation.
+"""Estimators of the map from tokens to labels, from the gradient at initialisation.
+
+They see this gradient, the embeddings and the sizes; in the Gaussian channel also the label counts.
 
 To try to break the lower bound, write a function from `gradient_channel.Observation` to the guessed
 label of each token, (R, V) int64. Put the function into its own file here, and add it to ``PANEL``

@@ -1,4 +1,6 @@
-r"""Matched filter: read G as the network does after its first step.
+r"""Matched filter: read the gradient G as the network does after its first step.
+
+The score of token x and label k is
 
 .. math:: S_{xk} = u_k^\top G z_x
 """

@@ -1,6 +1,7 @@
 r"""Orthonormal coordinates in which the gradient's noise is white.
 
-The projector :math:`\Pi` subtracts the mean. With the QR decompositions :math:`\Pi U = Q_u R_u` and
+Letters are explained in `simulation.lower_bound.gradient_channel`. The projector :math:`\Pi`
+subtracts the mean. With the QR decompositions :math:`\Pi U = Q_u R_u` and
 :math:`\Pi Z = Q_z R_z`,
 
 .. math:: Y = LV\; R_u^{-\top} G R_z^{-1} = Q_u^\top (LV M)\, Q_z ,

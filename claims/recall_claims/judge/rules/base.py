@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, SupportsFloat
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -301,7 +301,7 @@ def number(predict: Predict | None, cell: Cell) -> float:
         ClaimError: there is no prediction, or it is not a finite number.
     """
     value = predicted(predict, cell)
-    if not isinstance(value, SupportsFloat) or not math.isfinite(value):
+    if not hasattr(value, "__float__") or not math.isfinite(value):
         raise ClaimError(f"the prediction at {cell.id} is {value!r}, not a finite number")
     return float(value)
 
