@@ -183,8 +183,9 @@ SUITE: dict[str, Callable[[Record], Any]] = {
     "error-budget": lambda r: r.suite.error_budget.probability,
     "alpha": lambda r: max(p.per_claim for p in r.suite.error_budget.papers.values()),
 }
-"""Fields of the run. `count-NOT-RUN` is how many claims on theorems are NOT RUN, `NOT-RUN` its
-name; a kind of statement, such as `derived`, how many claims on theorems test one."""
+"""Fields of the run. A state is a field too: `NOT-RUN` is its name, and `count-NOT-RUN` is how many
+claims are in it (for NOT RUN, without exploratory claims). A kind of statement, such as `derived`,
+is how many claims on theorems test one."""
 
 
 def of_suite(field: str, record: Record) -> Any:
@@ -219,7 +220,15 @@ def select(who: str, record: Record) -> Named:
 
 
 def written(field: str, who: str, record: Record, as_in: str, times: bool) -> str:
-    """Format a field of the run or of some claims, with as many digits as `as_in`."""
+    """Format a field of the run or of some claims, with as many digits as `as_in`.
+
+    Args:
+        field: a field of the table, perhaps with a factor.
+        who: the claims, or "suite" for the run.
+        record: the record that has the figure.
+        as_in: the figure that the page has now.
+        times: whether the page says "times" after it, so that the figure must be a ratio.
+    """
     name, _, factor = field.partition("*")
     if who == "suite":
         value, ratio = of_suite(field, record), False
@@ -308,7 +317,10 @@ def checked(text: str) -> tuple[str, list[str]]:
 
 
 def unquoted(page: str, quoted: Sequence[tuple[str, bool]]) -> list[str]:
-    """Results on a page that no row names; in some quotations every number is a result."""
+    """Find the results on a page that no row names.
+
+    A row with `none` names its whole quotation, and any other row only the figures in it.
+    """
     left = page
     for quote, whole in quoted:
         with suppress(ValueError):

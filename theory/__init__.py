@@ -1,1 +1,1 @@
-"""Predictions: closed forms in numpy and scipy. No module here imports a simulation."""
+"""Predictions: formulas, evaluated with numpy and scipy. No module here imports a simulation."""

@@ -60,7 +60,10 @@ def beyond(
 
 
 def sharpened(multiple: float) -> dict[str, tuple[rc.Cell, ...]]:
-    """Make the grid with gamma eta E theta_trig = multiple * log L."""
+    """Make the grid in which the trigger adds ``multiple`` * log L to a logit, on average.
+
+    The logit is the score times gamma eta, the product of the two step sizes.
+    """
     logit = multiple * math.log(LENGTH)
     cells = (c.replace(sharpness=logit / signal.trigger_signal(Problem.of(c))) for c in GRID)
     return {"standard": tuple(cells)}

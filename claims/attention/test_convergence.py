@@ -1,5 +1,6 @@
 """Finite eta and gamma, compared with the limit eta -> 0, gamma -> infinity of all other claims.
 
+Here eta is the size of the first value step, and gamma is the size of the other two steps.
 The unit of eta is V L = 256, at which logits after the first step are of order one. The unit of
 gamma eta is 1/s_0 = 2341, with s_0 the trigger's score; attention scores are then of order one.
 """
@@ -131,8 +132,8 @@ def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     plot=rc.Plot(x="eta", group=("trigger_in_values",), y_label="relative error of w", log="xy"),
 )
 def early_phase_step_size(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The attention vector after the second step, in units of gamma eta, differs from its limit
-    by a relative error proportional to eta."""
+    """The attention matrix after the second step, applied to the query and in units of gamma eta,
+    differs from its limit by a relative error proportional to eta."""
     return limit(cell, block, sequences=1).direction_error(eta=cell["eta"])
 
 

@@ -1,6 +1,7 @@
 """Critical number of samples for localisation, and its dependence on V, L and d.
 
-The looks of the claims on closed forms were chosen after pilot runs under other seeds.
+In the closed forms kappa is a number that grows as the root of 2 log L. The looks of the claims on
+closed forms were chosen after pilot runs under other seeds.
 """
 
 import math
@@ -30,7 +31,10 @@ def closed_form(point: rc.Cell) -> float:
 
 
 def regime_law(name: str, cell: rc.Cell) -> float:
-    """Compute the power law of the regime ``name`` times kappa: a number of samples."""
+    """Compute the number of samples by one regime's power law, times the closed form's kappa.
+
+    ``name``: the noise that rules in the regime, "A", "B" or "C".
+    """
     sizes = cell.without("samples")
     return critical.kappa(**sizes) * critical.power_law(name, **sizes)
 

@@ -32,7 +32,10 @@ IN_VALUES = (
 
 
 def as_one_over_dim(cell: rc.Cell) -> int:
-    """Scale the samples so that the formula, N_c ~ d^(-3/2), predicts what N_c ~ 1/d would."""
+    """Scale the samples so that the formula predicts what another law would.
+
+    In the formula the critical number of samples falls as d^(-3/2), and in the other law as 1/d.
+    """
     return round(cell.number("samples") * math.sqrt(64 / cell.number("dim")))
 
 

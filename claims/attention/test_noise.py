@@ -89,8 +89,8 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     token and context. Products of these parts split the token scores into nine pieces, one for each
     mechanism of noise. Three parts are separated first: the part along the trigger, the part that
     infinitely many samples store, and the average that samples read of themselves. The mean
-    variance of every piece over the tokens is as predicted, and so is the covariance of D and H,
-    which share the label counts."""
+    variance of every piece over the tokens is as predicted. So is the covariance of D, the noise of
+    label counts, and H, the noise of a token's own memory: both depend on the label counts."""
     batch, name = block.draw(sampling.draw, cell.without("term")), cell["term"]
     if name not in noise_decomposition.PIECES:
         return 2 * noise_decomposition.covariance(batch, "D", "H")
@@ -147,7 +147,8 @@ def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
 )
 def trigger_noise(cell: rc.Cell, block: rc.Block) -> Tensor:
     """From batch to batch, the weight of the trigger embedding in the attention direction
-    fluctuates around its value at infinite N, with variance v_q s0^2."""
+    fluctuates around its value at infinite N. Its variance is v_q in units of s0^2, and
+    s0 = (1 - 1/L)/(L^2 V) is the trigger score at infinite N, to leading order."""
     return noise_decomposition.trigger_coefficient_noise(block.draw(sampling.draw, cell)).square()
 
 

@@ -1,4 +1,4 @@
-"""Orthonormal embeddings (d > V): the factors separate, and the counts are Poisson."""
+"""Orthonormal embeddings (d > V): no interference, and scores that are sums of Poisson counts."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -64,8 +64,8 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
     plot=rc.Plot("parity", y_label="variance of token scores"),
 )
 def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With orthonormal embeddings the token scores are sums of counts and have their variance: the
-    interference terms of random embeddings are absent."""
+    """With orthonormal embeddings the token scores vary as the counts do of which they are sums.
+    The interference terms of random embeddings are absent."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(1)
 
 

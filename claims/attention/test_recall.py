@@ -1,7 +1,7 @@
 """Recall with attention on the informative token.
 
 The claims are on the share of tokens recalled, and on the dimensions for half of the tokens and for
-all.
+all. There are lambda = N/V samples per token, and Acc is the accuracy.
 """
 
 import math

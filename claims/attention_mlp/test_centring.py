@@ -120,8 +120,8 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     ),
 )
 def centring_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Centring the residuals removes everything that is the same for all samples. So the mean bias
-    of the attention step vanishes, and so does its noise through the mean covariance."""
+    """Centring the residuals removes everything that is the same for all samples, and with it the
+    mean bias of the attention step. On long sequences this bias limits plain residuals."""
     scores = mlp.token_scores(*block.draw(mlp.draw, cell), centred=True)
     return localisation.probability(scores, length=cell["length"])
 

@@ -1,4 +1,8 @@
-"""Paper A: signal and noise of the attention step through a fixed random layer."""
+"""Paper A: signal and noise of the attention step through a fixed random layer.
+
+The layer has m neurons with activation phi, whose derivative is phi'. The terms M0, MB and MC are
+the noise that the layer adds (theory/attention_mlp/noise.py).
+"""
 
 from functools import partial
 from typing import Literal
@@ -86,7 +90,8 @@ SIGNAL = rc.grid(
 def mlp_signal(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention learns the trigger through a random layer, with a signal of b_1^2 times the signal
     without a layer. Here b_1 is the activation's mean slope at inputs as small as a sequence's mean
-    value. If the trigger is in the values, an excess chi (V/N)(1 + L/d) is added to b_1^2."""
+    value. If the trigger is in the values, an excess chi (V/N)(1 + L/d) is added to b_1^2, with chi
+    the mean slope of the activation times its derivative."""
     return mlp.token_scores(*block.draw(mlp.draw, cell)).trigger
 
 

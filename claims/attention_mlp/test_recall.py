@@ -1,4 +1,7 @@
-"""Paper A: recall through a fixed random layer, and the effect of the layer's width."""
+"""Paper A: recall through a fixed random layer, and the effect of the layer's width.
+
+F2 is the formula `theory.attention_mlp.recall.mlp_recall_accuracy`, and m the layer's width.
+"""
 
 import math
 from dataclasses import dataclass
@@ -175,8 +178,8 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
 def mlp_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A random layer of width m recalls half of V tokens, where V log V is a harmonic sum of two
     bounds. One bound is proportional to m d, and the activation's first Hermite order determines
-    the other. With ReLU and tanh more width gains only a constant factor; with He2 more width
-    always adds capacity."""
+    the other. With ReLU and tanh, more width than about d gains only a constant factor; with He2
+    more width adds capacity up to about d^2."""
     return recalled(cell, block, balanced=True)
 
 

@@ -1,4 +1,7 @@
-"""Factual recall by attention alone: explicit weights with codes that give the logits."""
+"""Factual recall by attention alone: explicit weights with codes that give the logits.
+
+There are S subjects, and R relations with D answers each. H heads have dimension d_h each.
+"""
 
 import math
 from functools import partial
@@ -196,7 +199,7 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 )
 def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A head adds the shortest code with logit 1 at its token's answers. The heads err only where a
-    rival's embedding reaches beyond the affine hull of these answers."""
+    code gives another answer a logit above 1."""
     return each(cell, block, lambda *drawn: by_attention(*drawn).double().mean(1))
 
 

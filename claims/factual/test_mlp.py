@@ -1,4 +1,7 @@
-"""Factual recall by attention and an MLP: the width that stores the facts, and narrow heads."""
+"""Factual recall by attention and an MLP: the width that stores the facts, and narrow heads.
+
+There are S subjects and R relations. H heads have dimension d_h, and the MLP has m neurons.
+"""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,7 @@
-"""Sequential learning: conservation laws of gradient flow, and growth from a small start."""
+"""Sequential learning: conservation laws of gradient flow, and growth from a small start.
+
+There are S subjects, and R relations with D answers each. A token z has the attention weight w_z.
+"""
 
 import math
 from collections.abc import Callable, Iterable

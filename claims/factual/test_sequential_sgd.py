@@ -1,6 +1,6 @@
 """Sequential learning by minibatch SGD at the published sizes, and the published figure.
 
-Replicates see different prompts, drawn at random.
+Replicates see different prompts, drawn at random. R relations have D answers each.
 """
 
 import math

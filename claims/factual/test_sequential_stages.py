@@ -79,7 +79,10 @@ BOTH_ORDERS = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 16, 4), (8, 12, 8))
 
 
 def growth_only(cell: rc.Cell) -> float:
-    """Predict the time at which a stage that grows exponentially, without saturation, has q = 1."""
+    """Predict the time at which a stage that grows exponentially has a logit q of 1.
+
+    There is no saturation in this growth.
+    """
     rate = theory.relation_rate if cell["stage"] == "relation" else theory.subject_rate
     return math.log(2 / SMALL**2) / 2 / rate(theory.Sizes.of(cell))
 
@@ -105,8 +108,8 @@ def growth_only(cell: rc.Cell) -> float:
     plot=rc.Plot("parity", y_label="half time", log="xy"),
 )
 def half_times(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Each stage grows from its start at a rate lambda, so in a time of 1/lambda times a logarithm,
-    and then takes a time to saturate."""
+    """Each stage first grows from its small start at a rate lambda, which takes 1/lambda times a
+    logarithm. Then it takes some time to saturate."""
     path = getattr(whole_flow(cell, task(cell, block)), cell["stage"])
     return learning.half_step(path) * cell.number("duration") / sequential.FLOW_STEPS
 

@@ -109,8 +109,8 @@ OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plate
 )
 def open_entropy(cell: rc.Cell, block: rc.Block) -> Tensor:
     """In a random dictionary the answers of a relation are not equally frequent. So the entropy of
-    the answer given the relation is less than log D, by (D - 1)/(2S) nats. The plateau of learning
-    is at this entropy."""
+    the answer given the relation is less than log D, by about (D - 1)/(2S) nats. The plateau of
+    learning is at this entropy."""
     sizes = [cell[name] for name in NAMES]
     facts = learning.random_dictionaries(block.rngs, *sizes)
     problem = learning.FactPrompts(facts, answers=cell["answers"], dtype=block.dtype)

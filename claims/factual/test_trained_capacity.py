@@ -3,7 +3,7 @@
 The released code finds the largest number of facts, with S = R, of which a model recalls 99%, by
 bisection with one run per size. Here about twenty runs at each of several test sizes bracket the
 number at which most runs turn from success to failure. As published, each size uses the best of
-three learning rates.
+three learning rates. Letters are explained in claims/factual/trained.py.
 
 Forecast of times on one core: with the short training, a size that no model recalls takes 24
 models, each with three rates and 4096 steps. A block of three models takes 11 s on cores shared

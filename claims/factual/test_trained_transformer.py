@@ -70,7 +70,10 @@ def either_weights(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def traded(cell: rc.Cell) -> float:
-    """Predict the number of facts on the boundary for x = H d_h d and y = m d."""
+    """Predict the number of facts on the boundary, for H heads of dimension d_h and m neurons.
+
+    The value matrices have x = H d_h d weights, and each layer of the MLP has y = m d.
+    """
     x, y = cell["heads"] * cell["head_dim"] * cell["dim"], cell["width"] * cell["dim"]
     return theory.traded_capacity(x, y)
 

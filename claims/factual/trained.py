@@ -9,6 +9,8 @@ success was to recall 99% of the facts. The published training succeeded in 6 of
 13^2 facts, and in none of 12 with 14^2 to 16^2. The short training below has 1/64 of the prompts.
 At the rate 1e-2 the short training succeeded in 4 of 4 runs with 11^2 facts, 3 of 4 with 12^2, and
 none of 5 with 14^2.
+
+Sizes: H heads of dimension d_h, m hidden neurons, d dimensions, S subjects and R relations.
 """
 
 import math

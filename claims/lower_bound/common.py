@@ -1,4 +1,4 @@
-"""Shared parts of the claims on the lower bound: their source, and the panel's accuracy."""
+"""Shared parts of the claims on the lower bound: their source, and the accuracy of estimators."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -81,8 +81,8 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
     plot=rc.Plot(x="dim", group=("estimator",), y_label="share of labels guessed right", log=""),
 )
 def panel_ceiling(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """No estimator of the map that sees only the gradient at initialisation exceeds the
-    information-theoretic ceiling on its accuracy."""
+    """No estimator of the panel, all of which see only the gradient at initialisation, exceeds the
+    information-theoretic ceiling on accuracy."""
     return guessed(cell, block, cell["estimator"])
 
 

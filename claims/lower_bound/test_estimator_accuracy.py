@@ -22,7 +22,10 @@ RANGES = {
 
 
 def searched(text: str) -> rc.Regime:
-    """Make the regime in which both accuracy formulas state an error; ``text`` is on the grid."""
+    """Make the regime in which both accuracy formulas state an error.
+
+    ``text``: what distinguishes the grid.
+    """
     return rc.Regime(
         f"V >= 256, d >= 30 and N >= 8 V. On the grid {text}",
         RANGES,
@@ -94,9 +97,10 @@ def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def linear_mmse_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The two-sided pseudo-inverse of the gradient is the best linear estimate. Its guess of a
-    label is right if a signal exceeds V - 1 rivals, whose interference is smaller by the factor
-    1 - d/V."""
+    """The best linear estimate multiplies the gradient from both sides by pseudo-inverses of the
+    embeddings. Its guess of a label is right if a signal exceeds V - 1 rivals. Overlaps of
+    embeddings then have a variance that is smaller by a factor of about 1 - d/V than in the matched
+    filter."""
     return guessed(cell, block, "linear MMSE")
 
 

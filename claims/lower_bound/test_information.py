@@ -96,9 +96,10 @@ def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot("parity", y_label="information (nats)"),
 )
 def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A single sequence and its label hold exactly log(V/L) + E log(1 + n) nats about the map, with
-    n binomial. So N sequences hold at most N times this information, and so does anything that is
-    computed from them."""
+    """A single sequence and its label hold exactly log(V/L) + E log(1 + n) nats about the map. Here
+    n is how often the L - 1 other tokens repeat the informative token, a binomial number. So N
+    sequences hold at most N times this information, and so does anything that is computed from
+    them."""
     return exact_bayes.sample_posterior(block.draw(sampling.draw, cell)).information
 
 

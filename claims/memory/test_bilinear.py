@@ -51,9 +51,9 @@ UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
     plot=rc.Plot("parity", y_label="share of facts recalled"),
 )
 def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A Hebbian readout of m bilinear features errs because the features of keys overlap. The
-    variance of the overlaps is 1/m plus 3/d^2, which no width removes. With whitening the variance
-    is 1/m - 1/N."""
+    """A Hebbian readout of m bilinear features of N keys in d dimensions errs because the features
+    overlap. The variance of the overlaps is 1/m plus 3/d^2, which no width removes. With whitening
+    the variance is 1/m - 1/N."""
     return block.draw(measured.answered, cell)["accuracy"]
 
 

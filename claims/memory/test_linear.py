@@ -1,4 +1,7 @@
-"""Linear associative memory: sizes at which it recalls half of the pairs, a share, or all pairs."""
+"""Linear associative memory: sizes at which it recalls half of the pairs, a share, or all pairs.
+
+A memory of n pairs in d dimensions recalls a pair with probability P.
+"""
 
 import math
 from collections.abc import Callable, Iterable

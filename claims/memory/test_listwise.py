@@ -1,4 +1,8 @@
-"""Listwise retrieval, and the parameters that every linear memory needs for top-1 recall."""
+"""Listwise retrieval, and the parameters that every linear memory needs for top-1 recall.
+
+In listwise retrieval a pair's own score has to exceed the average of its top competitors, which are
+a share r of all. The reported limit of the number of pairs is alpha_c(r) d^2.
+"""
 
 import math
 from functools import partial

@@ -1,4 +1,7 @@
-"""Best linear memory: the number of pairs that a matrix can store, and that training reaches."""
+"""Best linear memory: the number of pairs that a matrix can store, and that training reaches.
+
+The normal cone of pair i holds the answers w that name its output: u_i . w >= u_j . w for all j.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace

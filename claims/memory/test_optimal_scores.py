@@ -59,8 +59,8 @@ def profile(pairs: measured.Pairs, memory: torch.Tensor) -> tuple[torch.Tensor, 
     ),
 )
 def optimal_level(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """In units of the competitors' root mean square, the best memory raises a right score as high
-    as the largest of n - 1 independent competitors, and no higher."""
+    """In units of the competitors' root mean square, the best memory raises a right score nearly as
+    high as the largest of n - 1 independent competitors, and no higher."""
     pairs = block.draw(measured.draw, cell)
     return profile(pairs, measured.regularised(pairs, RIDGE))[0]
 
@@ -85,8 +85,8 @@ def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     return {"twice": 2 * spread, "thrice": 3 * spread, "hebbian": hebbian}
 
 
-# Declared again twice, as it was INCONCLUSIVE: with fewer replicates in two cells at seed 0, at
-# -0.086, and with a single look at seed 3010, at -0.083.
+# Declared again twice, as it was INCONCLUSIVE: at seed 0 with fewer replicates in two cells, and at
+# seed 3010 with a single look.
 @relaxing("equal spectra", replicates=(192, 768))(
     "G.beyond-equal-spectra",
     "Equal spectra at small size",

@@ -57,8 +57,9 @@ def linear_memory(cell: rc.Cell) -> float:
 )
 def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Subjects are superpositions of their attributes' vectors, and an MLP knows the relations but
-    no fact. With a quarter more dimensions they recall 99% of eight times as many facts. A weight
-    of the embeddings stores hardly more, because there are eight times as many embeddings."""
+    no fact. With a quarter more dimensions the model recalls 99% of eight times as many facts. A
+    weight of the embeddings stores no more facts, because there are eight times as many
+    embeddings."""
     return (block.draw(measured.accuracy, cell) >= 0.99).to(block.dtype)
 
 
@@ -81,8 +82,9 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot("parity", y_label="share of facts recalled"),
 )
 def superposed_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A fact comes out right if its attribute's score exceeds C - 1 other scores. The R - 1 other
-    attributes of its subject disturb all scores."""
+    """A fact comes out right if its attribute's score exceeds the scores of the C - 1 other
+    attributes. The vectors that its subject has for the R - 1 other relations disturb all
+    scores."""
     return block.draw(measured.accuracy, cell)
 
 

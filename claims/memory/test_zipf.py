@@ -1,4 +1,8 @@
-"""Memories of Zipf data: the error at finite dimension and with finite data."""
+"""Memories of Zipf data: the error at finite dimension and with finite data.
+
+Token x has a frequency proportional to x^-alpha and one of M labels. A memory in d dimensions
+stores P tokens; if training has T samples, it stores those among them that occur in a sample.
+"""
 
 import math
 from collections.abc import Iterable
@@ -275,8 +279,8 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 )
 def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """With as many labels as tokens the interference spreads over d^2 directions, so a multiple of
-    d^2/log d tokens fits. From d = 24 to 48 the error falls to less than a third. The stated rate
-    d^(1 - alpha) holds for a few labels; here that rate is only an upper bound."""
+    d^2/log d tokens fits. From d = 24 to 48 the error falls to less than a third. The rate
+    d^(1 - alpha), which the paper has for few labels, is only an upper bound here."""
     return block.draw(error, cell, fresh=max(1, 1024 // cell["stored"]))
 
 

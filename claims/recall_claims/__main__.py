@@ -158,10 +158,10 @@ def _refuse_nobody(text: str, names: Collection[str], folder: Path) -> None:
 
 
 def new(name: str, parent: Path) -> list[Path]:
-    """Write a small working paper to a new folder, and the files that it needs next to the folder.
+    """Write an example paper, whose claims run, to a new folder, and the files it needs around it.
 
-    With these, Git ignores ledger and reports, `pytest` judges claims, and a workflow of GitHub
-    judges each change. Files that exist next to the folder stay as they are.
+    With the files next to the folder, Git ignores ledger and reports, `pytest` judges claims, and a
+    workflow of GitHub judges each change. Files that exist there stay as they are.
 
     Returns:
         the paths written, the folder first.

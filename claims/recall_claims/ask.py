@@ -63,7 +63,7 @@ def known(package: str) -> dict[str, Prediction]:
     """
     try:
         theory = importlib.import_module(package)
-    except (ModuleNotFoundError, TypeError, ValueError) as error:  # the latter two of "." and ""
+    except (ModuleNotFoundError, TypeError, ValueError) as error:  # the last two for "." and ""
         raise ValueError(
             f"--theory {package}: {error}; call this in the folder that has a package of formulas, "
             "such as a checkout's, and name it with --theory if its name is not theory"
@@ -206,7 +206,7 @@ def _problem(formula: Prediction) -> dict[str, Any]:
 
 
 def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
-    """Return all parameters of a formula, first the sizes of its problem."""
+    """Return all parameters of a formula, first the sizes in its dataclass, if it takes one."""
     problem = _problem(formula)
     called = [inspect.signature(f, eval_str=True) for f in (*problem.values(), formula.function)]
     found = {name: one for each in called for name, one in each.parameters.items()}

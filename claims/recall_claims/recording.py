@@ -271,7 +271,7 @@ def _searched(claim: Claim, regime: Regime) -> int:
     draw, count = random.Random(0), 0
     for _ in range(DRAWN):
         point = Cell(**{n: draw.choice(v.steps) for n, v in sorted(regime.ranges.items())})
-        with suppress(Exception):  # `check` reports errors of the condition
+        with suppress(Exception):  # `precheck.check` reports errors of the condition
             count += claim.searchable(point)
     return count
 

@@ -121,7 +121,10 @@ def path(
 
 
 def disturbed(start: facts.Weights, size: float) -> facts.Weights:
-    """Add waves of ``size`` to W_OV, equal in all replicates, so that four numbers fall short."""
+    """Add waves of ``size`` to W_OV, equal in all replicates.
+
+    The four `facts.Scalars` then no longer describe the matrices.
+    """
     waves = torch.arange(start.ov[0].numel()).to(start.ov).cos().view_as(start.ov[0])
     return facts.Weights(ov=start.ov + size * waves, kq=start.kq)
 

@@ -1,7 +1,7 @@
 """Exploratory claims that each relax one assumption of the theorem; none fails a run.
 
 The theorem assumes orthonormal embeddings, a start with equal coordinates, population gradients and
-infinitesimal steps.
+infinitesimal steps. The manifold is the set of matrices that four coordinates describe.
 """
 
 from collections.abc import Iterator, Sequence

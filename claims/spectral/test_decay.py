@@ -1,6 +1,7 @@
 """Decay of the errors once the facts are learned: 1/(T log T), or exp(-T^2 / const) (D3).
 
-The flows are deterministic, and start with equal coordinates.
+There are S subjects and R relations, and T is the time. The flows are deterministic, and start with
+equal coordinates.
 """
 
 import math
@@ -155,8 +156,8 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
 )
 def spectral_decay(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under spectral flow both errors fall as the exponential of a polynomial in T. It is of second
-    degree, because W_OV and W_KQ both go on growing linearly, and their product is in the
-    exponent."""
+    degree, because the attention matrix and the value matrix both go on growing linearly, and their
+    product is in the exponent."""
     model = task(cell, block)
     more = flows.clock(cell["time"] - cell["begin"], 40)[1:]
     clock = flows.clock(cell["begin"], 60) + [cell["begin"] + time for time in more]

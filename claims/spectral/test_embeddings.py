@@ -1,4 +1,8 @@
-"""Effect of the tokens' embeddings: none on two of the flows, a large one on sign flow (D4)."""
+"""Effect of the tokens' embeddings: none on two of the flows, a large one on sign flow (D4).
+
+The matrix W_KQ gives S subjects and R relations their attention, and W_OV turns tokens into logits
+of answers.
+"""
 
 import math
 from functools import partial

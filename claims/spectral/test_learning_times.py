@@ -1,6 +1,6 @@
 """Delay of subjects behind relations, under gradient and spectral flow (D1, D2).
 
-The flows are deterministic, and start with equal coordinates.
+There are S subjects and R relations. The flows are deterministic, and start with equal coordinates.
 """
 
 import math
@@ -51,7 +51,8 @@ def root(cell: rc.Cell) -> float:
 def growth_only(cell: rc.Cell) -> float:
     """Predict a learning time as if growth kept the first rate of gradient flow.
 
-    Subjects are learned once alpha beta / sqrt(R) is log(9 (S - 1)), and relations likewise.
+    Subjects are learned once alpha beta / sqrt(R) is log(9 (S - 1)), and relations likewise. Here
+    alpha and beta are the subjects' coordinates of the two matrices, as in `facts.Scalars`.
     """
     sizes_of = theory.Facts.of(cell)
     own, other = sizes_of.seen_from(cell["part"])

@@ -1,4 +1,7 @@
-"""Number of items that one step of gradient descent, Muon or Newton's method stores."""
+"""Number of items that one step of gradient descent, Muon or Newton's method stores.
+
+Item i has a frequency p_i proportional to i^-a, and embeddings u_i and v_i in d dimensions.
+"""
 
 from functools import partial
 
@@ -119,7 +122,7 @@ spectral_step = by_spectral(
 )
 def newton_step(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Newton's step from zero whitens outputs and inputs. An item of frequency p gets the signal
-    p tau/(1 + p tau), and tau is such that d items in effect fill the matrix."""
+    p tau/(1 + p tau), with tau such that the signals of all items add up to d."""
     return after(cell, block, "newton")["newton"]
 
 

@@ -1,4 +1,7 @@
-"""Batch sizes that one step of an optimiser can use."""
+"""Batch sizes that one step of an optimiser can use.
+
+Item i has a frequency proportional to i^-a, and embeddings in d dimensions.
+"""
 
 from functools import partial
 
@@ -140,9 +143,8 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
 )
 def critical_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """If item i has a frequency proportional to i^-a, the critical batch size of the spectral step
-    grows as d^(a + 1/2) up to logarithms. By the theory it is 4.3 times as large at d = 64 as at
-    d = 32 for a = 1.5, and 6.3 times for a = 2."""
+    """The critical batch size of the spectral step grows as d^(a + 1/2) up to logarithms. By the
+    theory it is 4.3 times as large at d = 64 as at d = 32 for a = 1.5, and 6.3 times for a = 2."""
     found = everything(cell, block, "spectral")
     return (torch.sign(2 * found["spectral"] - found["spectral_all"]) + 1) / 2
 

@@ -1,7 +1,8 @@
 """Four numbers describe whole matrices under three flows (D5).
 
-The flows are deterministic. Replicates differ only in random embeddings, which make no difference
-in the theory.
+The matrix W_KQ gives S subjects and R relations their attention, and W_OV turns tokens into logits
+of answers. The flows are deterministic. Replicates differ only in random embeddings, which make no
+difference in the theory.
 """
 
 import math

@@ -87,9 +87,9 @@ FITTED = table("rows columns measurements", (8, 8, 2), (16, 8, 4), (12, 12, 4))
     dtype="float32",
 )
 def sensing_time(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """All measurements are fitted in a time T. Here 1/T is at most c, because the speed of the
-    residuals' length only falls. By Gordon's inequality 1/T is at least c less the root of rho, the
-    number of measurements per weight."""
+    """All measurements are fitted in a time T. Let c be the speed at which the residuals' length
+    falls at the start. Then 1/T is at most c, because this speed only falls. By Gordon's inequality
+    1/T is at least c less the root of rho, the number of measurements per weight."""
     return 1 / measured.fitting_time(drawn(cell, block)[0])
 
 
@@ -184,8 +184,9 @@ SPREAD = table(
 )
 def gradient_values(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Whatever its steps, gradient descent moves W to a vector whose direction is uniform in the
-    span of the measurements. So at all times W's singular values have the ratios of a Gaussian
-    matrix's, and their fourth powers are as large."""
+    span of the measurements. So at all times the ratios of W's singular values have the law that
+    they have in a Gaussian matrix. The claim compares the mean of the fourth powers, over the
+    squared mean of the squares."""
     task, time = drawn(cell, block)
     descended = measured.after(task, time, 6, measured.as_long_as(cell["columns"]))
     return {

@@ -1,4 +1,7 @@
-"""Several steps as in paper E: a regularised polar factor of thresholded gradients (E3)."""
+"""Several steps as in paper E: a regularised polar factor of thresholded gradients (E3).
+
+Item i has a frequency proportional to i^-a, and embeddings in d dimensions.
+"""
 
 import math
 from dataclasses import replace
@@ -121,9 +124,10 @@ that is lost, once in a thousand runs, weighs too much for a t interval."""
     ),
 )
 def loss(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """The loss after t steps is at most of the order of d_t^(1-a), where d_t is at most B^(1/a) on
-    batches of B samples. The control without this cap shows that there is a cap, but not that its
-    exponent is exact: on batches the bound has a factor of 3.5 to spare."""
+    """The loss after t steps is at most of the order of d_t^(1-a). Here d_t is
+    d^(2 - (1 - 1/(2a))^t), and at most B^(1/a) on batches of B samples. The control without this
+    cap shows that there is a cap, but not that its exponent is exact: on batches the bound has a
+    factor of 3.5 to spare."""
     missing = block.draw(regularised, cell)[1]
     dim, a, batch = cell["dim"], cell["exponent"], cell.get("batch", 0)
 

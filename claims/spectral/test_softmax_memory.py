@@ -1,4 +1,8 @@
-"""Paper F, a linear memory under softmax: whole matrices, compared with one number per item."""
+"""Paper F, a linear memory under softmax: whole matrices, compared with one number per item.
+
+K items have frequencies p_j, and a share alpha of labels is noise: c = 1 - alpha + alpha/K. A lead
+is an item's own score less its other scores. It ends at log(c K/alpha), which steps eta pass at T*.
+"""
 
 import math
 from collections import deque
@@ -40,8 +44,7 @@ def last(cell: rc.Cell, block: rc.Block, rule: memory.Rule, rate: float) -> memo
 def flowed(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Compute the excess loss under gradient flow at the cell's time.
 
-    A step is a quarter of the fastest item's time scale. Without noise the growth of leads slows
-    down later, and a step is then about a twentieth of the elapsed time.
+    A step is 1/4 of the fastest item's time scale, and late, without noise, 1/20 of elapsed time.
     """
     task, time = learned(cell, block), cell["time"]
     quick = float(task.frequencies.max())
@@ -230,10 +233,9 @@ def muon_frequencies(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
 )
 def polar_factor(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """M is the number of groups of items, and C the number of items in each. The polar factor of a
-    block-symmetric gradient acts as the identity in all directions but M. The effect of these M
-    directions is spread over all entries of a block, so each entry changes by at most
-    (1 + M)/C."""
+    """There are M groups of C items. The polar factor of a block-symmetric gradient acts as the
+    identity in all directions but M. The effect of these M directions is spread over all entries of
+    a block, so each entry changes by at most (1 + M)/C."""
     task, end = learned(cell, block), last(cell, block, singular_values.polar, 0.1)
     factor = singular_values.polar(task.gradient(end).matrix)
     size = cell["items"] / cell["groups"]

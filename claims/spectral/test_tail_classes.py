@@ -1,6 +1,6 @@
 """One step on classes of unequal frequency: leads by Muon, and by Adam in random embeddings (H).
 
-A class's lead is its own score less the mean of its other scores.
+A class's lead is its own score less the mean of its other scores. There are K classes.
 """
 
 import math

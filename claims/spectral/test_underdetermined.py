@@ -1,4 +1,7 @@
-"""Fewer measurements than weights: growth and equality of Muon's singular values (H)."""
+"""Fewer measurements than weights: growth and equality of Muon's singular values (H).
+
+Muon learns a matrix W that maps n inputs, the columns of X, to the columns of Y.
+"""
 
 from functools import partial
 

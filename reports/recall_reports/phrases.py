@@ -128,9 +128,9 @@ def rounds(count: int) -> str:
 
 
 def judged(claim: ClaimRow) -> str:
-    """Write how often the claim was judged, and how many sizes of a cell were planned.
+    """Write how often the claim was judged, and how many sample sizes of a cell were planned.
 
-    Cells take turns, so there can be more rounds than sizes.
+    Cells take turns, so there can be more rounds than sample sizes.
     """
     sizes = claim.looks_planned
     return f"{rounds(claim.looks)}; at most {sizes} size{'s' * (sizes != 1)} of a cell"

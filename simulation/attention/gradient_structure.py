@@ -68,7 +68,7 @@ def attention_step(
     deviations: torch.Tensor,
     means: torch.Tensor,
 ) -> torch.Tensor:
-    r"""Compute ``W_KQ`` after step 2, over both step sizes: (d, d), the outer product of w, query.
+    r"""Compute ``W_KQ`` after step 2, divided by both step sizes: (d, d), w times query^T.
 
     .. math:: w = \frac1{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar h_{i'}, \qquad
         \Sigma_i = \frac1L \sum_j \kappa_{ij} (v_{ij} - \bar h_i)^\top

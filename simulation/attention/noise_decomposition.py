@@ -128,7 +128,7 @@ class NoiseDecomposition:
 
     @cached_property
     def context_values(self) -> torch.Tensor:
-        """Contexts' part of the mean values, by informative token: (r, V, d), sums over N."""
+        """Contexts' part of mean values, summed by informative token, divided by N: (r, V, d)."""
         data = self.data
         expected = data.z + (data.length - 1) * self.centre[:, None]
         expected = data.shares[..., None] * expected / data.length

@@ -1,11 +1,11 @@
 """Factual recall with one assumption relaxed: attention, data, optimiser, embeddings or weights.
 
 Sequential learning has the task, losses and prompts (counts of tokens) of
-:mod:`simulation.factual.sequential_learning`; gradients are by automatic differentiation. Rows of
-tokens are in the same order there: S subjects, R relations, EOS, and one row for all N_0 noise
-tokens, which start equal and see the same mean gradient. In a prompt each noise token has its mean
-count, so the row moves by 1/N_0 of its gradient. Under gradient descent the row is exact for all
-models but `embedded`. In shapes, B is the number of replicates and P the number of prompts.
+:mod:`simulation.factual.sequential_learning`; gradients are by automatic differentiation. As there,
+a table has a row for each of S subjects and R relations, one for EOS, and a last row for all N_0
+noise tokens. These start equal and see the same mean gradient. In a prompt each noise token has its
+mean count, so the last row moves by 1/N_0 of its gradient. Under gradient descent this row is exact
+for all models but `embedded`. In shapes, B is the number of replicates and P the number of prompts.
 """
 
 import copy
@@ -30,7 +30,10 @@ Logits = Callable[[Parts, Tensor], Tensor]
 
 
 def linear(parts: Parts, counts: Tensor) -> Tensor:
-    """Apply linear attention, as in the theorem: sum count times weight times value over tokens."""
+    """Apply linear attention, as in the theorem, to counts of tokens.
+
+    The logits are a sum over tokens, of count times weight times value.
+    """
     return (counts * parts["attention"][:, None]) @ parts["values"]
 
 

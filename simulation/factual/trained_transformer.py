@@ -15,8 +15,8 @@ without a residual stream around the attention and without positions.
 
 A score depends only on the token. If token z occurs n_z times in the prompt and g_{hz} =
 exp(score), head h returns (sum_z n_z g_hz V_h^T e_z) / (sum_z n_z g_hz). So one product of counts
-with a matrix of V rows gives all heads of all prompts, and no prompt is embedded. A model that has
-reached its target leaves the batch.
+with a matrix of a row per token gives all heads of all prompts, and no prompt is embedded. A model
+that has reached its target leaves the batch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DRAWN_AT_ONCE = 32
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """Sizes of one task and one model.
+    """Sizes of one task and one model: S, R, D, H, d_h and m, in this order.
 
     Raises ValueError for a width below 0 or any other size below 1.
 

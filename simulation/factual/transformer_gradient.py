@@ -70,10 +70,11 @@ class Weights(ByModel):
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddedFacts(ByModel):
-    """G tasks. Tokens are in the order subjects, relations, noise, EOS.
+    """G tasks. Tokens are in the order S subjects, R relations, noise, EOS.
 
     ``inputs``: (G, Z, d) embeddings of the tokens. ``outputs``: (G, M, d) embeddings of the
-    answers; answer k of relation r has index r D + k. ``answers``: (G, S, R) int64.
+    answers; answer k of the D answers of relation r has index r D + k. ``answers``: (G, S, R)
+    int64.
     """
 
     inputs: Tensor
@@ -92,7 +93,8 @@ class Prompts(ByModel):
 class Transformers:
     """Models on their tasks, for batches of ``batch`` prompts.
 
-    All calls write to the same buffers, because new memory would cost more time than the sums.
+    All calls write to the same buffers, because new memory would cost more time than the
+    arithmetic.
     """
 
     def __init__(self, weights: Weights, task: EmbeddedFacts, heads: int, batch: int) -> None:

@@ -1,8 +1,8 @@
 r"""MLP memories of bilinear features, :math:`\phi(x) = (A_0x)\odot(A_1x)/\sqrt m`.
 
-Here x is a key in d dimensions, and :math:`A_0, A_1` are random matrices (m, d). The readout is the
-sum of outer products of values and features (arXiv 2607.10034, "unwhitened" in the released code),
-or, whitened, the least-squares fit of the values.
+Here x is one of N keys in d dimensions, and :math:`A_0, A_1` are random matrices (m, d). The
+readout is the sum of outer products of values and features (arXiv 2607.10034, "unwhitened" in the
+released code), or, whitened, the least-squares fit of the values.
 """
 
 import math

@@ -116,9 +116,10 @@ def cosine_memory(
     .. math:: W_{ij} \sim \omega N(0, 1),\quad b_i \sim U[0, 2\pi],\quad
         V = \frac1m \sum_x \sigma(W z_x + b)\, y_x^\top
 
-    The features of x and x' have the mean overlap :math:`e^{-\omega^2 |x - x'|^2 / 2}`, which is
-    negligible for different inputs at large frequency :math:`\omega`. The inputs then become nearly
-    orthogonal directions of :math:`R^m`.
+    Here :math:`y_x` is the target of input :math:`z_x`, and :math:`\sigma = \sqrt2\cos`. The
+    features of two inputs z and z' have the mean overlap :math:`e^{-\omega^2 |z - z'|^2 / 2}`,
+    which is negligible for different inputs at large frequency :math:`\omega`. The inputs then
+    become nearly orthogonal directions of :math:`R^m`.
 
     >>> import numpy as np
     >>> z = torch.nn.functional.normalize(torch.eye(3, 8)[None].double() + 0.5, dim=2)
@@ -160,10 +161,11 @@ def relu_memory(
     .. math:: W_i \sim \sqrt d\, U(S^{d-1}),\quad b = 0,\quad
         V = \frac{4}{m}\, P \sum_x \mathrm{relu}(W z_x)\, y_x^\top
 
-    P projects the neurons, :math:`R^m`, onto the complement of the vector of ones and of the
-    columns of W. As relu(a) = (a + |a|) / 2, the features are then :math:`P|Wz|/2`, without linear
-    part and mean. Without P, the overlap of different inputs' features is 1/pi of their squared
-    length, which hides the stored outputs.
+    Rows of W are uniform on a sphere, and :math:`y_x` is the target of input :math:`z_x`. P
+    projects the neurons, :math:`R^m`, onto the complement of the vector of ones and of the columns
+    of W. As relu(a) = (a + |a|) / 2, the features are then :math:`P|Wz|/2`, without linear part and
+    mean. Without P, the overlap of different inputs' features is 1/pi of their squared length,
+    which hides the stored outputs.
 
     >>> import numpy as np
     >>> z = torch.nn.functional.normalize(torch.eye(3, 8)[None].double() - 0.2, dim=2)
@@ -334,7 +336,7 @@ class _Network:
         self._make_room()
 
     def _make_room(self) -> None:
-        """Allocate buffers for all steps: new memory would cost more time than the sums."""
+        """Allocate buffers for all steps: new memory would cost more time than the arithmetic."""
         first, second = self.weights
         models, width, dim, count = *first.shape[:2], second.shape[1], self._z.shape[2]
         empty = self._z.new_empty

@@ -13,7 +13,7 @@ so that by Farkas' lemma no W stores all pairs. The simplex method gives the sam
 factors take half of the time; softmaxes and copies of undecided sets take the other half.
 
 With ``own_competitors`` no two inputs compete for the same outputs: each has its own n outputs, as
-in the decoupled model of the companion papers.
+in the decoupled model (arXiv 2605.10795; paper C).
 """
 
 import math

@@ -19,7 +19,7 @@ from simulation.tiles import groups
 def selector(
     signs: torch.Tensor, largest: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Make the weights of an MLP of 2 R d neurons that selects a relation, in four parts.
+    """Make the weights of an MLP of 2 R d neurons that selects one of R relations, in four parts.
 
     The parts are weights on an embedding (2Rd, d), weights on the one-hot relation (..., 2Rd, R),
     biases (..., 2Rd), and weights of the answer (..., d, 2Rd).
@@ -46,7 +46,9 @@ def selector(
 
 
 def compositions(maps: torch.Tensor, hops: int) -> torch.Tensor:
-    """Follow every sequence of ``hops`` maps, from M maps (..., M, S): (..., M^hops, S).
+    """Follow every sequence of ``hops`` maps, from M maps of S subjects: (..., M^hops, S).
+
+    ``maps``: (..., M, S), the number of the subject on which each map puts a subject.
 
     >>> compositions(torch.tensor([[1, 2, 0], [0, 2, 1]]), 2).tolist()
     [[2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 1, 2]]
@@ -162,6 +164,8 @@ def transferred(
 
 def facts_of(vectors: torch.Tensor, signs: torch.Tensor, maps: torch.Tensor) -> mlp.Associations:
     """Write K sets of facts as pairs of an input and an attribute, for B replicates.
+
+    The sets have R relations and C attributes in common.
 
     An input is the subject's embedding, followed by the one-hot relation. Pairs are in the order of
     set, relation and attribute.

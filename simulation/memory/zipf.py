@@ -1,9 +1,9 @@
 """Memories of Zipf data: W = sum_x q(x) u_{f(x)} e_x^T over tokens of unequal frequency.
 
-Token x = 1, 2, ... has frequency x^-alpha / zeta(alpha) and label f(x) = x mod M; its answer is the
-label a of largest score ``u_a . W e_x``. The schemes of weights q are taken from arXiv 2310.02984
-(paper C, statement C3). Tokens that are not stored are exchangeable, so a few of them, the probes,
-represent infinitely many.
+Token x = 1, 2, ... has frequency x^-alpha / zeta(alpha), embedding e_x, and one of M labels, f(x) =
+x mod M. Its answer is the label a of largest score ``u_a . W e_x``, where u_a is the label's
+embedding. The schemes of weights q are taken from arXiv 2310.02984 (paper C, statement C3). Tokens
+that are not stored are exchangeable, so a few of them, the probes, represent infinitely many.
 """
 
 import numpy as np

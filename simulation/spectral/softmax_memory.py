@@ -1,7 +1,7 @@
 """Linear memory of K items under softmax and cross-entropy: exact gradient, flows and steps.
 
 Queries and answers are orthonormal. `Weights.matrix` is W in their basis: scores of item j are
-column j. By symmetry one number per item would suffice, but the code has the whole matrix.
+column j. By symmetry smaller tables would suffice (`softmax_groups`), but here the matrix is whole.
 `in_bases` gives queries and answers any orthonormal coordinates, different for each replicate.
 """
 

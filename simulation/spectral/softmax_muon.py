@@ -1,4 +1,4 @@
-"""Muon as it is used, on the memory of `softmax_memory`: momentum, batches, embeddings, no SVD."""
+"""Muon as it is used, on the memory of `softmax_memory`: momentum, batches, other embeddings."""
 
 from dataclasses import dataclass
 

@@ -48,11 +48,13 @@ PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
 """Numbers (vocab_size, dim); as many values as labels."""
 LANGUAGE_MODEL = (131072, 4096)
 SHARE_OF_PEAK, MOST_MILLISECONDS = 0.6, 60_000.0
-"""Promises: recall in float32 over the peak on CUDA; recall at a language model's sizes."""
+"""Promises: the share of the peak that recall in float32 reaches on CUDA, and the milliseconds that
+a recall takes at a language model's sizes."""
 
 
 MOST_DRAWING = 0.1
-"""Largest share of the time of draws and three steps for draws on the host, promised on CUDA."""
+"""Largest share that draws on the host have in the time of draws and three steps, promised on
+CUDA."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,10 @@ class Row:
 
 
 def compared(case: str, ours: float, against: str, theirs: float, least: float = 0.0) -> Row:
-    """Make a row of the milliseconds of two ways; ours must be faster by the factor `least`."""
+    """Make a row that compares our milliseconds with `theirs`, which the way named `against` takes.
+
+    The promise is kept if ours is faster by the factor `least`.
+    """
     factor = theirs / ours
     found = f"{ours:.3g} ms, {against} {theirs:.3g} ms: {factor:.3g} times"
     return Row(case, found, f"{least:g} times" if least else "–", factor >= least)

@@ -45,7 +45,8 @@ Law = Callable[..., Any]
 SMALL = 0.25
 """Part of a search's largest size up to which points are drawn, as a point has only a second."""
 COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs", "G.cover-share")
-"""Claims whose replicates are 0 or 1, for bets; t intervals decide shares with fewer of them."""
+"""Claims whose replicates are 0 or 1, which keep their bets. Other shares get t intervals, which
+need fewer replicates."""
 ELSEWHERE = (
     "A.one-step-decoding-large-vocabulary",
     "B.attention-parameters",
@@ -53,8 +54,8 @@ ELSEWHERE = (
     "C.zipf-own-labels-error",
     "F.gradient-many",
 )
-"""Claims whose regimes have no cheap points, or none where the error is stated. Other claims try
-the same errors, or versions of these claims below."""
+"""Claims whose regimes have no cheap points, or none where the error is stated. Other claims,
+or versions of these claims below, try the same errors."""
 
 
 @dataclass(frozen=True)
@@ -275,7 +276,7 @@ def unseen(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def _scores(cell: rc.Cell, block: rc.Block) -> Scores:
-    """Score tokens and trigger through a random layer, with the cell's kind of residuals."""
+    """Score tokens and trigger through a random layer; the cell says if residuals are centred."""
     batch, layer = block.draw(three_steps.draw, cell.without("centred"))
     return three_steps.token_scores(batch, layer, centred=cell["centred"])
 

@@ -42,7 +42,8 @@ POINTS = 40
 DRAWS = 8000
 """Largest number of draws for each point that lies in the regime."""
 SLOTS = 100
-"""Equal parts of the level, one per check that draws at random: new checks change no other one."""
+"""Equal parts of the level, one per check that draws at random. A new check thus leaves the level
+of every other check as it is."""
 ALPHA = 1e-3 / (POINTS * SLOTS)
 PAGE = Path(__file__).with_name("STATED_ERRORS.md")
 SECONDS = 1.0
@@ -105,7 +106,7 @@ def drawn(check: Check, seed: int, points: int) -> tuple[Cell, ...]:
     """Draw random points at which the check states an error; check and seed fix the points.
 
     Raises:
-        RuntimeError: almost no point of the box is in the regime.
+        RuntimeError: almost no point of the ranges is in the regime.
     """
     stated = (check.name, check.regime.text, *map(str, check.entry.errors))
     words = np.frombuffer(hashlib.sha256("\0".join(stated).encode()).digest(), dtype="<u4")

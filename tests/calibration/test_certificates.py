@@ -55,7 +55,9 @@ def test_tilting_agrees_with_counting_misses(world: str, count: int) -> None:
 def test_a_point_whose_winner_trails_hides_no_other_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Ten points have two leads each, at alpha/10; if one point trails, eighteen still count."""
+    """The winner leads two rivals at each of ten points, at alpha/10 each. If it trails at one
+    point, eighteen leads still count.
+    """
     monkeypatch.setattr(tilting, "BATCH", 2**16)  # as many samples as the precision needs
     rule = WinnerShare(Region(0.9, 1.0))
     claim = replaced(imported()["A.dominant-term-map"], rule=rule, predict=lambda _: "a")

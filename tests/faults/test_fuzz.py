@@ -115,7 +115,7 @@ def result(key: BlockKey) -> BlockResult:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger with rows of blocks, sets and hunts."""
+    """A ledger with rows of blocks, attempts and hunts."""
     path = tmp_path_factory.mktemp("whole") / "ledger"
     with Ledger(path) as ledger:
         for key in KEYS:

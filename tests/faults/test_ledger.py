@@ -16,7 +16,7 @@ Damage = Callable[[Path], object]
 
 
 def told(sql: str) -> Damage:
-    """Make a database of the file, or add to it."""
+    """Make a damage that runs SQL on a file, which becomes a database if it is none."""
 
     def damage(path: Path) -> None:
         with closing(sqlite3.connect(path)) as database, database:

@@ -96,7 +96,7 @@ def pcg(rngs: Iterable[np.random.Generator]) -> list[np.random.Generator]:
 
 
 def pairs_of_numpy(rngs: list[np.random.Generator], *, dim: int, associations: int) -> Pairs:
-    """Make pairs that once failed, from numpy's normal numbers."""
+    """Make pairs from numpy's normal numbers, for cases that once failed."""
     drawn = [[unit_vectors(rng, associations, dim) for _ in range(2)] for rng in rngs]
     inputs, outputs = torch.from_numpy(np.array(drawn)).unbind(1)
     return Pairs(inputs=inputs, outputs=outputs)

@@ -89,8 +89,8 @@ def test_one_temperature_serves_all_facts() -> None:
 
     A fact has logits of 1 and -1 or, where both outputs are the same number, equal logits. So
     either all answers are right and the loss is 0 at the last temperature, or it is ln 2 at the
-    first. With one right and one wrong answer it is ln 2 cosh b, which is least at the least b. The
-    mean of each fact's least loss would be half of this.
+    first. With one right and one wrong answer it is ln(2 cosh b) at inverse temperature b, which
+    is least at the least b. The mean of each fact's least loss would be half of this.
     """
     found = bits.quantised_memory(generators(400), facts=2, outputs=2, dim=1, weight_bits=1)
     told = ~found.loss.isnan()  # equal logits have no scale
@@ -179,7 +179,7 @@ def test_response_of_attention_to_one_sequence() -> None:
 def test_gradients_of_two_samples() -> None:
     targets, means = tensor([1.0], [-2.0]), tensor([3.0], [1.0])
     assert gradient_structure.value_gradient(targets, means).tolist() == [[-1 / 2]]
-    # Covariances (-1 + 4)/2 and (0 - 6)/2, memories (g h)/2 of (1, 2; 0, 3) and (3, 1).
+    # Covariances (-1 + 4)/2 and (0 - 6)/2, memories gram @ means / 2.
     found = gradient_structure.attention_step(
         query=tensor(2.0),
         gram=tensor([1.0, 2.0], [0.0, 3.0]),

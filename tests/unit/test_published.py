@@ -178,7 +178,9 @@ def test_no_recorded_training_beats_the_least_error() -> None:
 
 
 def test_trained_memories_beat_every_cutoff() -> None:
-    """With d < N and 102400 samples the error is at most a fourth of the best cut-off's."""
+    """With fewer dimensions than tokens and 102400 samples, the error is at most a fourth of the
+    best cut-off's.
+    """
     least = {
         int(line["d"]): float(line["error"])
         for line in read("zipf_trained_memories")

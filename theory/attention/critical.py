@@ -165,7 +165,7 @@ def _trigger_direction(dim: float) -> float:
 
 
 def regime(*, vocab_size: float, length: float, dim: float) -> str:
-    """The regime, A, B or C: the largest noise term at the threshold without trigger in values.
+    """Regime A, B or C: the largest noise term at the threshold, the trigger in the keys alone.
 
     >>> regime(vocab_size=4096, length=8, dim=64)
     'C'

@@ -9,9 +9,9 @@ token (by the token's own score $t$). With $F_D$ and $L_{eff}$ as in `localisati
 
 $$ P(\mathrm{SNR}, t) = F_D(t + \mathrm{SNR})^{L_{eff}} . $$
 
-The memory holds token $t$ with the weight of the samples that found it, $n \sim \mathrm{Bin}(N,
-P(\mathrm{SNR},t)/V)$. The mean and the mean square of $P(\mathrm{SNR}, \cdot)$ over tokens set the
-variance of the interference. Orthonormal embeddings raise ValueError.
+The memory holds a token of score $t$ with the weight of the samples that found it,
+$n \sim \mathrm{Bin}(N, P(\mathrm{SNR},t)/V)$. The mean and the mean square of $P(\mathrm{SNR},
+\cdot)$ over tokens set the variance of the interference. Orthonormal embeddings raise ValueError.
 """
 
 import numpy as np

@@ -23,8 +23,8 @@ replicate, in units of the mean noise $E\sigma^2$:
 - $\zeta$, the quadratic form $w_{noise}^\top S\,w_{noise}$ over its mean: lognormal with mean 1 and
   variance `_spread`. $S$ is the embeddings' covariance.
 
-With $T$ the share of noise term T, the mean of $\sigma^2$ given $q$, $\nu$ and $\zeta$ is
-$T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,\zeta$.
+With $T$ the share of noise term T (the trigger direction), the mean of $\sigma^2$ given $q$, $\nu$
+and $\zeta$ is $T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,\zeta$.
 
 With the trigger in the values, most of the signal is proportional to one random number, the mean
 agreement of two labels of the batch (`Agreement`). This number is skewed and moves the noise as
@@ -61,7 +61,8 @@ SPARSE = SIZES.searched(
     "d >= 12, L >= 8 and V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"]
 )
 REGIME = SPARSE.searched("V >= 256", holds=lambda cell: cell["vocab_size"] >= 256)
-"""Regime in which `probability` states its smaller error."""
+"""Regime in which `probability` states smaller errors, unless N < 32 and the trigger is in the
+values."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A6 and A7 (the algorithm); formula derived"
 _SNR_RANGE = (-12.0, 18.0)
@@ -196,12 +197,12 @@ def signal_to_noise(problem: Problem) -> SignalToNoise:
 def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
     r"""Dimension $D$ at which $f_D$ has the kurtosis of one replicate's token scores.
 
-    For Gaussian embeddings the scores of a replicate have a uniform direction in $R^V$: $D=\infty$.
-    With unit lengths, $(K^{p+1})_{vv}$, where $K$ is the Gram matrix, does not fluctuate with
-    $|z_v|^2$. Otherwise its logarithm would have the slope
-    $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ in $\log|z_v|^2$, where $[x^k]$ takes the coefficient
-    of $x^k$, and $M = \sum_k t_k x^k = 1/(1 - a)$ with $a \propto |z_v|^2$. So $D = d/\eta^2$, with
-    $\eta$ averaged over the noise.
+    For Gaussian embeddings the scores of a replicate have a uniform direction in $R^V$, so that
+    each is nearly normal: $D=\infty$. For unit lengths, let $K$ be the Gram matrix and $p$ the
+    covariance power of a term. Then $(K^{p+1})_{vv}$ does not fluctuate with $|z_v|^2$. Otherwise
+    its logarithm would have the slope $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ in $\log|z_v|^2$,
+    where $[x^k]$ takes the coefficient of $x^k$, and $M = \sum_k t_k x^k = 1/(1 - a)$ with
+    $a \propto |z_v|^2$. So $D = d/\eta^2$, with $\eta$ averaged over the noise.
     """
     if problem.embeddings == "gaussian":
         return math.inf
@@ -220,9 +221,10 @@ def _spread(
     The form $\sum_p a_p g^\top S^{p+1} g / m_{p+1}$ of $w_{noise}$ ($a_p$: share of the terms of
     power p, $m_k$: spectral moments of $S$) has variance
     $\frac2d\sum_{pq} a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$. The label counts $n$ scale the terms that
-    the mean covariance reads: contexts ($p = 3$) by $n^\top G_U^2 n$, of relative variance
-    $2t_4/(Vt_2^2)$, and the mean embedding ($p = 2$) by $y^2$, $y = n^\top G_U n$, of the relative
-    variance of the square of a $\chi^2_k$, $k = V/t_2$. Their covariance is $2\cdot 2t_3/(Vt_2)$.
+    the mean covariance reads ($G$: output Gram matrix): contexts ($p = 3$) by $n^\top G^2 n$, of
+    relative variance $2t_4/(Vt_2^2)$, and the mean embedding ($p = 2$) by $y^2$, $y = n^\top G n$,
+    of the relative variance of the square of a $\chi^2_k$, $k = V/t_2$. Their covariance is
+    $2\cdot 2t_3/(Vt_2)$.
     The part of the counts' variance that ``agreement`` explains is subtracted.
     """
     size, ratio = problem.vocab_size, problem.dim / problem.vocab_size

@@ -2,9 +2,10 @@ r"""Variance of the token scores in units of $s_0^2$: the sum of the noise terms
 
 The score of token $v$ is $\theta_v = z_v^\top w$ (see `theory.attention.signal`). Its variance over
 tokens, averaged over data and embeddings, is the sum of the variances in `TERMS`, plus the
-covariances that are not negligible. D and H share the label counts. With the trigger in the values,
-B and H share the contexts, and T shares the trigger's overlaps with other terms. The terms are
-declared in `theory.attention.noise_terms`; noise.md derives them.
+covariances that are not negligible. D (label counts) and H (own memory) share the label counts.
+With the trigger in the values, B (stored context) and H share the contexts, and T (trigger
+direction) shares the trigger's overlaps with other terms. The terms are declared in
+`theory.attention.noise_terms`; noise.md derives them.
 """
 
 from collections.abc import Mapping
@@ -43,11 +44,11 @@ def variance(problem: Problem) -> float:
     r"""Variance of the token scores over tokens, in units of $s_0^2$.
 
     Stated error: {error} for d >= 16, L >= 4, N >= V/3 and V >= 8 d; at 14 random settings with L
-    from 4 to 7 simulated over theory is 0.98 to 1.02. For fewer tokens, neglected covariances
-    matter: the ratio is 0.914(6) at (V, L, N, d) = (128, 8, 43, 32), and 0.907(10) with d = 64,
-    where every term is within 7%. The formula does not hold for fewer samples of short sequences:
-    at (V, L, N, d) = (646, 3, 18, 18), (393, 4, 43, 18) and (765, 7, 18, 46) the ratio is 0.54,
-    0.86 and 0.80.
+    from 4 to 7 simulated over theory is 0.98 to 1.02. For V < 8 d, neglected covariances matter: at
+    (V, L, N, d) = (128, 8, 43, 32) the ratio is 0.914, with a standard error of 0.006. With d = 64
+    it is 0.907, with a standard error of 0.010, and every term is within 7%. The formula does not
+    hold for fewer samples of short sequences: at (V, L, N, d) = (646, 3, 18, 18), (393, 4, 43, 18)
+    and (765, 7, 18, 46) the ratio is 0.54, 0.86 and 0.80.
     """
     terms = sum(term.variance(problem) for term in TERMS.values())
     covariances = noise_terms.count_covariance(problem) + noise_terms.context_covariance(problem)

@@ -2,18 +2,22 @@ r"""The noise terms of the token scores: each declared once, on the formula of i
 
 Units are $s_0^2$. Notation of all formulas here: $h = V/N$, $r = V/d$ and $1/d$ (both 0 for
 orthonormal embeddings), $\ell = 1 - 1/L$, $\tau$ = trigger in the values, $t_k$ the spectral
-moments of $V$ centred embeddings (`theory.laws.spectra`), and
+moments of $V$ centred embeddings (`theory.laws.spectra`), $K$ and $G$ the Gram matrices of token
+and output embeddings, and
 
 $$ W = t_2(1 + h) + 3h + h^2, \qquad W' = t_2 + 2h + h^2 . $$
 
 $W/(NV^3)$ is the variance over tokens of $p_a (Gp)_a$. Here $p_a$ is the share of the samples whose
-informative token is $a$, and $G$ the output Gram matrix. The variance of the shares, $1/(NV)$,
-enters through $(Gp)_a$ and once more through $p_a$ itself.
+informative token is $a$, and $(Gp)_a$, centred, is the agreement of its label with the batch. The
+variance of the shares, $1/(NV)$, enters through $(Gp)_a$ and once more through $p_a$ itself.
+
+In $w$ (`theory.attention.signal`) the covariance $\Sigma_i$ *reads* the mean values that samples
+*store*. The *clean memory* stores informative tokens under their own labels.
 
 noise.md derives every term, with the size of the neglected parts. Means are over data and
 embeddings (moments at finite size). Formulas are shown for unit-sphere embeddings. Squared lengths
-of Gaussian embeddings have a variance of $2/d$. Every term includes their moments, `lengths`
-(noise.md, Gaussian embeddings), except H with the trigger in the values.
+of Gaussian embeddings have a variance of $2/d$. With the trigger in the keys alone, every term
+includes their moments, `lengths` (noise.md, Gaussian embeddings).
 
 Each term states the same error as `noise.variance`, but for L >= 8 and V >= 2 d.
 """

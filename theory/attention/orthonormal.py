@@ -1,7 +1,8 @@
-r"""Orthonormal embeddings (d > V): the factors separate, and scores are counts.
+r"""Orthonormal embeddings (d > V + 1): the factors separate, and scores are counts.
 
-Nothing depends on the dimension: no embedding overlaps another, every interference term vanishes,
-and tokens are recalled if they were seen. In units of $1/(NL)^2$ the scores are
+Nothing depends on the dimension: no embedding overlaps another, and every interference term
+vanishes. Without the trigger in the values, tokens are recalled if they were seen. In units of
+$1/(NL)^2$ the scores are
 
 $$ \theta_v = \sum_{i,i'} g_{ii'}\left[c_i(v)\,c_{i'}(v) + \tau 1\{x_i = v\}
    - c_i(v)\frac{O_{ii'} + \tau}{L}\right], \qquad
@@ -122,7 +123,7 @@ def _context_deficit(s: _Sizes) -> Array:
 
     Each other repeat in the sequence costs 2. Each partner (another sequence of that label) costs 1
     for the shared informative token and 1 for each shared context token. With the trigger in the
-    values, the sequence itself and each partner cost 1.
+    values, the sequence itself and each partner cost 1 more.
     """
     repeats = _doubled(quadrature.poisson((s.L - 1) * (s.L - 2) / (2 * s.V)))
     partner = np.concatenate([np.zeros(1 + s.tau), quadrature.poisson(s.shared)])
@@ -238,9 +239,9 @@ def _trigger_law(s: _Sizes) -> tuple[Array, Array]:
 def _tie_law(s: _Sizes) -> tuple[Array, Array]:
     """Law of the term -1/V of g in the trigger score, which breaks ties.
 
-    For each context occurrence of an informative token, each of the N(N-1) pairs lowers the score
-    by 1/V - 2/(LV). For each shared context token, both orders of a pair together raise it by
-    2/(LV).
+    For the N(N-1) ordered pairs of sequences, each occurrence of one's informative token in the
+    other's context lowers the score by 1/V - 2/(LV). Each context token that two sequences share
+    raises the score by 2/(LV), for both orders of the pair together.
     """
     hits = quadrature.poisson(s.N * (s.N - 1) * (s.L - 1) / s.V)
     shared = quadrature.poisson(s.N * (s.N - 1) / 2 * s.shared)
@@ -275,7 +276,7 @@ def localisation(problem: Problem) -> float:
     $\theta_u$ and the distractors' scores follow the token law $F$, independently of
     $\theta_{trig}$. The problem's ``dim`` and ``embeddings`` play no part. Finite size: within
     {error} for V >= 128, L <= V/4 and N >= 12; with fewer samples exact ties decide, and the
-    formula may be 0.09(1) too high (V = 143, L = 9, N = 7).
+    formula may be 0.09 too high, with a standard error of 0.01 (V = 143, L = 9, N = 7).
     """
     values, weights = _token_law(_sizes(problem))
     cumulative = np.concatenate([[0.0], np.cumsum(weights)])
@@ -294,7 +295,7 @@ def localisation(problem: Problem) -> float:
 )
 @lru_cache(maxsize=256)
 def recall(problem: Problem) -> float:
-    r"""Share of tokens recalled: the coverage, independent of length and dimension. Exact.
+    r"""Share of tokens recalled, independent of length and dimension. Exact.
 
     Without the trigger in the values a token is recalled if it was seen, and otherwise guessed with
     probability $1/V$. With the trigger all values share a direction, and token $v$ is recalled if

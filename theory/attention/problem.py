@@ -20,7 +20,7 @@ SIZES = Regime(
         "trigger_in_values": (False, True),
     },
 )
-"""Ranges of a problem's sizes and options; each formula says where in them it holds."""
+"""Ranges of a problem's sizes and options; the regime of a formula narrows or replaces them."""
 
 Embeddings = Literal["sphere", "gaussian", "orthonormal"]
 

@@ -2,8 +2,9 @@ r"""Recall: the probability of the right label once attention is on the informat
 
 If attention is on the informative token $x_i$ of each sample, of label $k_i$, the third gradient
 step stores the value matrix $\frac1N\sum_i U\delta_{k_i} f_{x_i}^\top$. Here
-$\delta_k = e_k - \mathbf 1/V$, and $f_v = z_v + \tau z_{trig}$ is the value of token $v$. For token
-$v$ the score of label $k$ is $u_k^\top y_v$,
+$\delta_k = e_k - \mathbf 1/V$, column $k$ of $U$ is the output embedding $u_k$, and
+$f_v = z_v + \tau z_{trig}$ is the value of token $v$. For token $v$ the score of label $k$ is
+$u_k^\top y_v$,
 
 $$ y_v = \sum_w b_w u_{\pi(w)}, \qquad
    b_w = \frac{n_w}{N} f_w^\top f_v - \mathrm{mean}_w , $$

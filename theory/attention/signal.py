@@ -7,8 +7,8 @@ $$ w = \frac{1}{N^2}\sum_{i,i'} g_{ii'}\,\Sigma_i\,\bar h_{i'},\qquad
    g_{ii'} = \delta_i^\top U^\top U\delta_{i'},\quad \delta_i = e_{k_i} - \mathbf 1/V . $$
 
 The columns of $U$ are the output embeddings. Sequence $i$ has the label $k_i$, the mean value
-$\bar h_i$ and the key-value covariance $\Sigma_i$. The trigger score is
-$\theta_{trig} = z_{trig}^\top w$.
+$\bar h_i$ and the key-value covariance $\Sigma_i$. The trigger, of embedding $z_{trig}$, has the
+score $\theta_{trig} = z_{trig}^\top w$.
 """
 
 from recall_claims import prediction
@@ -22,11 +22,12 @@ EXPONENTS = {"vocab_size": -1.0, "length": -2.0, "samples": 0.0, "dim": 0.0}
 
 @prediction(latex=r"s_0 = \frac{1 - 1/L}{L^2 V}", source=_SOURCE)
 def signal_unit(problem: Problem) -> float:
-    r"""Unit of all scores, $s_0 = (1 - 1/L)/(L^2 V)$: the trigger score at infinite $N$, $V$.
+    r"""Unit of all scores, $s_0 = (1 - 1/L)/(L^2 V)$.
 
-    It is a product of three factors (without the trigger in the values). The memory holds a
-    sample's informative token with weight $1/L$. The sample's covariance couples the trigger to
-    that token with weight $(1 - 1/L)/L$. Two samples share a label with probability $1/V$.
+    Without the trigger in the values it is the trigger score at infinite $N$ and $V$, a product of
+    three factors. The memory holds a sample's informative token with weight $1/L$. The sample's
+    covariance couples the trigger to that token with weight $(1 - 1/L)/L$. Two samples share a
+    label with probability $1/V$.
     """
     length = problem.length
     return (1 - 1 / length) / (length**2 * problem.vocab_size)
@@ -44,11 +45,12 @@ def trigger_signal(problem: Problem) -> float:
 
     For Gaussian embeddings it is exact with the trigger in the keys alone, as each squared length,
     of mean 1, enters once. With the trigger in the values the trigger's length enters to the fourth
-    power, and the formula is too low: simulated over predicted is 1.11(2) at
-    (V, L, N, d) = (6, 3, 12, 6).
+    power, and the formula is too low: simulated over predicted is 1.11, with a standard error of
+    0.02, at (V, L, N, d) = (6, 3, 12, 6).
 
-    With the trigger in the values ($\tau = 1$) the memorised trigger direction adds an excess
-    $(V/N)(1 + L/d)$ that vanishes at infinite $N$. Otherwise there is no excess.
+    With the trigger in the values ($\tau = 1$) the memorised trigger direction adds an excess, in
+    units of $s_0$ about $(V/N)(1 + L/d)$, that vanishes at infinite $N$. The pairs of samples then
+    give $1 + 1/d$ times as much.
 
     >>> p = Problem(vocab_size=128, length=8, samples=10**9, dim=64)
     >>> round(trigger_signal(p) / signal_unit(p), 4)

@@ -29,7 +29,7 @@ from theory.laws.quadrature import Array
 Map = Callable[[Array], Array]
 
 ORDERS = 40
-"""Hermite coefficients that are kept; ReLU's squares fall off like $k^{-5/2}$."""
+"""Number of Hermite coefficients kept; the squares of ReLU's fall off like $k^{-5/2}$."""
 
 
 def _density(x: Array) -> Array:
@@ -189,7 +189,7 @@ def moments(name: str, scale: float) -> Moments:
 def shifted(name: str, offset: float) -> tuple[float, float, float, float]:
     r"""Means $E\phi$, $E\phi'$, $E\phi^2$ and $E\phi^3$ at $\omega + g$, $\omega$ = ``offset``."""
     value, slope = _MAPS[name]
-    # A Gaussian around -offset, so that the nodes still meet at the kink.
+    # The weights move to a Gaussian around offset, while the nodes still meet at the kink.
     weights = _WEIGHTS * np.exp(_NODES * offset - offset**2 / 2)
     phi = value(_NODES)
     means = phi, slope(_NODES), phi**2, phi**3

@@ -83,7 +83,9 @@ def critical_samples(problem: MlpProblem) -> float:
     r"""Number of samples at which half of fresh sequences are localised; infinite if none suffices.
 
     Solves `probability` = 1/2 for N, log-interpolated between integers. The closed form in the
-    LaTeX above is the limit $V, N \gg d$, $\tau = 0$. The problem's own ``samples`` do not matter.
+    LaTeX above is the limit $V, N \gg d$, $\tau = 0$: $\kappa$ is
+    `theory.attention.critical.kappa`, and `noise` has the other symbols. The problem's own
+    ``samples`` do not matter.
     """
     return _critical_samples(problem.replace(samples=1))
 

@@ -11,8 +11,8 @@ The average over the layer is $c_1\,h'\cdot v + c_2\,h\cdot v$ with $c_1\approx 
 $c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear with other factors. The
 factor is $b_1^2$ for pairs of the same label, $\chi$ for a sample with itself, and
 $\beta = b_1^2 + b_0b_2$ for pairs through the mean covariance. Three terms are new, `LAYER_TERMS`.
-Moments of $\phi$ are taken at the scale $\varepsilon\approx L^{-1/2}$ of mean values
-(`theory.attention_mlp.activations`).
+Moments of $\phi$, such as $b_k$, $\chi$ and $\psi$, are taken at the scale
+$\varepsilon\approx L^{-1/2}$ of mean values (`theory.attention_mlp.activations`).
 
 With ``centred`` residuals $\sum_i\delta_i = 0$. So every part that is the same for all $i$ or all
 $i'$ drops out, including the mean embedding and a trigger in the values. Every self-coefficient is
@@ -165,8 +165,9 @@ def coefficients(problem: MlpProblem) -> Coefficients:
 def trigger_signal(problem: MlpProblem) -> float:
     r"""Mean trigger score $E\theta_{trig}$.
 
-    $\bar c\to b_1^2$: only pairs of samples with the same label carry signal. Through a layer the
-    signal needs the slope of $\phi$ at small arguments; an even $\phi$ has no slope there.
+    $\bar c$, the factor of pairs (`Coefficients`), tends to $b_1^2$ for small $\varepsilon$. Only
+    pairs of samples with the same label carry signal. Through a layer the signal needs the slope of
+    $\phi$ at small arguments; an even $\phi$ has no slope there.
     """
     p, c = problem, coefficients(problem)
     tau = float(p.trigger_in_values)

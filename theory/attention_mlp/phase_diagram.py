@@ -32,7 +32,8 @@ def localisation_width(problem: MlpProblem) -> float:
        R = \frac{\lambda^2b_1^4d^3}{\kappa^2L^2}-b_1^4-b_0^2b_2^2-\beta^2\frac Ld
        -\chi^2\frac{L^2}V , $$
 
-    with $\kappa$ as in `theory.attention.critical`. The function does not use this limit: it solves
+    with $\lambda = N/V$, $\kappa$ as in `theory.attention.critical`, and moments of $\phi$ as in
+    `theory.attention_mlp.noise`. The function does not use this limit: it solves
     `mlp_localisation.probability` = 1/2. It returns 1 if a single neuron suffices.
     """
 

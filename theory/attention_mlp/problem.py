@@ -10,7 +10,10 @@ from theory.attention_mlp.activations import Moments
 
 @dataclass(frozen=True, kw_only=True)
 class MlpProblem(Problem):
-    r"""One setting of the task, for logits $U^\top V_m\phi(Wh)/\sqrt m$, sphere embeddings.
+    r"""One setting of the task, with embeddings on the sphere and a random layer $W$.
+
+    An attended value $h$ has the logits $U^\top V_m\phi(Wh)/\sqrt m$, with the output embeddings
+    $U$ and the value matrix $V_m$.
 
     Attributes:
         width: $m$, neurons of the random layer.

@@ -7,14 +7,15 @@ variance $T^2$ of $f_w^\top f_v$,
 $$ T^2 = \Big(1-\frac1m\Big)K_d + \frac{q\,\tau_\phi^2}{m}, \qquad
    K_d = \mathrm{Var}_\rho\sum_k a_k^2\rho^k , $$
 
-$\rho$ the overlap of two embeddings. $K_d$ is the variance for a wide layer, and the rest is the
-sampling noise of m neurons. These two variances add up, so the capacities that they allow add
-harmonically. With the trigger in the values all pre-activations share $\omega = w^\top z_{trig}$,
-and $\tau_\phi^2$ is the mean over $\omega$ of the variance of $\phi$ given $\omega$.
+$\rho$ the overlap of two embeddings, $a_k$ the Hermite coefficients of $\phi$ (`activations`) and
+$\tau_\phi^2$ its variance. $K_d$ is the variance for a wide layer, and the rest is the sampling
+noise of m neurons. These two variances add up, so the capacities that they allow add harmonically.
+With the trigger in the values all pre-activations share $\omega = w^\top z_{trig}$, and
+$\tau_\phi^2$ is the mean over $\omega$ of the variance of $\phi$ given $\omega$.
 
 The noise of few neurons is skewed: given the weights, $f_w^\top f_v$ has the third cumulant
-$E_\omega\,E\phi^3\kappa_3(\phi)/m^2$. This cumulant moves the largest of V - 1 competitors where no
-other noise smooths it, for d of V and more.
+$E_\omega\,E\phi^3\kappa_3(\phi)/m^2$, with $\kappa_3$ the third cumulant. This cumulant moves the
+largest of V - 1 competitors where no other noise smooths it, for d of V and more.
 """
 
 import math
@@ -66,7 +67,7 @@ def _load(cell: Mapping[str, Any]) -> float:
 
 
 def _width(cell: Mapping[str, Any]) -> float:
-    """Width for half accuracy, roughly: within 25% of `critical_width`."""
+    """Width for half accuracy, roughly: 0.8 to 1.4 times `critical_width`."""
     load = cell["samples"] / cell["vocab_size"]
     asked = cell["vocab_size"] * math.log(cell["vocab_size"]) * (1 + 1 / load)
     factor, power = _WIDE[cell["activation"]]
@@ -138,10 +139,11 @@ class Kernel:
         wide: $K_d$.
         sampling: $E_\omega q(\omega)(q(\omega) - a_0(\omega)^2)$; divided by m, the sampling noise.
         power: $\mathrm{Var}(\phi^2)/q^2$; divided by m, the relative variance of $f_v^\top f_v$.
-        leverage: slope of $f_v$'s overlap with the mean feature, by $f_v^\top f_v / q$.
+        leverage: slope of $f_v$'s overlap with the mean feature, as a function of
+            $f_v^\top f_v / q$.
         third: $E_\omega\,E\phi^3\kappa_3(\phi)$; divided by $m^2$, the third cumulant of
             $f_w^\top f_v$.
-        growth: slope of the logarithm of ``third``, by $f_v^\top f_v / q$.
+        growth: slope of the logarithm of ``third``, as a function of $f_v^\top f_v / q$.
     """
 
     same: float
@@ -223,9 +225,9 @@ def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
 
-    Stated error for V >= 128 and m >= 32: {error} (0.037 too low at V = 165, d = 24, m = 180). With
-    He3, whose moments depend on rare neurons, it is up to 0.1 too low until m is several times the
-    kurtosis of the features (93).
+    Stated error for V >= 128 and m >= 32: {error} (0.037 too low with He2 at V = 165, d = 24,
+    m = 180). With He3, whose moments depend on rare neurons, it is up to 0.1 too low until m is
+    several times the kurtosis of the features (93).
     """
     return _accuracy(problem, balanced)
 

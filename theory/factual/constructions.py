@@ -114,8 +114,9 @@ def selective(group: int, heads: int, vocab_size: int, dim: float, *, margin: fl
 def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> float:
     r"""Attention weight of the subject in its head, in a prompt of T tokens.
 
-    EOS competes with score $\beta\tau$, and T - 2 tokens outside the group with scores of variance
-    $\beta^2\sigma^2$. The exponentials of these scores are replaced by their mean.
+    The subject has the score $\beta$ = ``scale``, EOS has $\beta\tau$ with $\tau$ = ``margin``, and
+    T - 2 tokens outside the group have scores of variance $\beta^2\sigma^2$. The exponentials of
+    these scores are replaced by their mean.
 
     Raises ValueError: no room in the prompt, or no dimensions outside the group.
     """
@@ -139,7 +140,7 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
 def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) -> float:
     r"""Accuracy of attention alone, with perfect focus, for any number of subjects.
 
-    $\epsilon$ is the chance that a rival gets logit 2 from both codes, at
+    $\epsilon$ is the chance that a rival gets logit 2 from the sum of both codes, at
     $|y_s+y_r|^2 \simeq \frac{Rd}{d-R}+\frac{Dd}{d-D}+\frac{2d^2}{(d-R)(d-D)}$.
 
     The formula is mostly too low, because a code's rivals are correlated.

@@ -75,8 +75,8 @@ class Scores:
             (rivals,).
         rival_weights: probabilities of these properties, (rivals,).
         shared: the part of the variance that fluctuates with the token, common to all rivals.
-        overlap: mean squared correlation of the readings of two labels; (own signal)^2 times
-            ``overlap`` adds to the variance of the rivals.
+        overlap: mean squared correlation of the directions along which two labels are scored; (own
+            signal)^2 times ``overlap`` adds to the variance of the rivals.
         rank: effective number of independent directions among the rivals' scores.
         rival_third: third cumulant of the rival's score, (rivals,), or 0 for none.
     """
@@ -95,10 +95,11 @@ class Scores:
 def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
     r"""Probability that the right label scores highest, averaged over counts.
 
-    As in `theory.attention.recall`, all rivals share one length. The length fluctuates (gamma,
-    variance $2/D + (3 E s^4/(E s^2)^2 - 1)/V$), and contains the token's own score. Given the
-    length, a rival's score is distributed as a coordinate of a sphere in $D$ dimensions, to which
-    a third cumulant adds the first term of Edgeworth's series.
+    As in `theory.attention.recall`, a label's score is a coordinate of one vector $y$ for each
+    token. So all rivals share its squared length. The length fluctuates (gamma, variance
+    $2/D + (3 E s^4/(E s^2)^2 - 1)/V$, $D$ = ``rank``), and contains the token's own score. Given
+    the length, a rival's score is distributed as a coordinate of a sphere in $D$ dimensions, to
+    which a third cumulant adds the first term of Edgeworth's series.
     """
     scale, scale_weight = quadrature.gamma(
         2 / scores.rank + (3 * law.kurtosis - 1) / vocab_size, _SCALE_NODES

@@ -8,8 +8,9 @@ is
 
 $$ x\log x - x + 1 \le I, \qquad x = \alpha V \ge 1 . $$
 
-The bound is rigorous for given information $I$. This is at most `gradient_channel.information`
-where the channel is Gaussian, and at most N times `gradient_channel.sample_information` always.
+The bound is rigorous for given information $I$. For the channel from the map to the gradient, $I$
+is at most `gradient_channel.information` if this channel is Gaussian, and at most N times
+`gradient_channel.sample_information` always.
 """
 
 import math
@@ -27,7 +28,7 @@ REVEALED = Regime(
         "chance": tuple(step / 20 for step in range(20, 3, -1)),
     },
 )
-"""Regime in which every bound holds, and its distance from the channel's optimum is known."""
+"""Regime in which every bound holds, and its distance from that channel's optimum is known."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and constants derived"
 
@@ -68,8 +69,9 @@ def exact_recovery(information: float, vocab_size: int) -> float:
 def critical_dim(problem: Problem, *, accuracy: float = 0.5) -> float:
     """Dimension below which no estimator on the Gaussian-equivalent channel reaches the accuracy.
 
-    A real number; the problem's own ``dim`` plays no part. For accuracy near 1 and N << L V it is
-    $N d^2 = 2LV^2\\log V$ to leading order, as for the estimators (`gradient_capacity`).
+    `gradient_channel` defines this channel. The dimension is a real number; the problem's own
+    ``dim`` plays no part. For accuracy near 1 and V << N << L V it is $N d^2 = 2LV^2\\log V$ to
+    leading order, as for the estimators (`gradient_capacity`).
     """
     needed = information_needed(accuracy, problem.vocab_size)
     return math.sqrt(needed / gradient_channel.entry_information(problem))

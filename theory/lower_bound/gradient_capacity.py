@@ -33,8 +33,8 @@ def half_samples(problem: Problem) -> float:
     It is `half_dim`, solved for $N$ where $N \ll LV$, so that noise from the other tokens dominates
     interference. The problem's own ``samples`` plays no part.
 
-    Finite size: linear MMSE needs 0.85 to 0.94 times as many for V from 192 to 512, d/V of 0.4 and
-    L >= V/5 (`linear_mmse.critical_samples`).
+    Finite size: linear MMSE needs 0.82 to 0.94 times as many for V from 192 to 512, d/V of 0.4 and
+    L from V/5 to V (`linear_mmse.critical_samples`).
     """
     size = problem.vocab_size
     return 2 * problem.length * size**2 * math.log(size) / problem.dim**2

@@ -1,7 +1,9 @@
 r"""Information that the value gradient at initialisation holds about the map from tokens to labels.
 
 The gradient is $G = UMZ^\top$, $M = \frac1N\sum_i(e_{k_i} - \mathbf 1/V)\bar x_i^\top$, with
-$\bar x_i$ the token frequencies of sequence $i$. Given the label counts $n_k$, $M$ is
+$\bar x_i$ the token frequencies of sequence $i$, $k_i$ its label, and $U$ and $Z$ the embeddings of
+outputs and tokens. Let $P_\pi$ be the 0/1 matrix of the map and $J$ all ones. Given the label
+counts $n_k$, $M$ is
 
 $$ \frac{1}{NL}\,\mathrm{diag}(n)\Big(P_\pi - \frac JV\Big) + \text{fluctuations of variance }
    \nu^2 = \frac{L-1}{NL^2V^2} \text{ per entry}. $$

@@ -1,10 +1,11 @@
 r"""Linear MMSE: remove the embeddings' overlaps by pseudo-inverses on both sides, then guess.
 
 Signal and noise of the Gaussian-equivalent channel have covariances that are both proportional to
-$UU^\top\otimes ZZ^\top$, so the pseudo-inverse is the best linear estimate. This estimate reads M
-through projectors of rank $d$ and $d' = d - 1$ in the $V - 1$ directions of mean zero (one token
-direction is projected out with the unknown label counts). With $\delta = d/(V-1)$ an overlap has
-variance $(1-\delta)/d$ rather than $1/d$, and noise is amplified by $1/\delta$ on each side.
+$UU^\top\otimes ZZ^\top$, so the pseudo-inverse is the best linear estimate (`gradient_channel`,
+which defines $U$, $Z$ and M). This estimate sees M through projectors of rank $d$ and $d' = d - 1$
+in the $V - 1$ directions of mean zero (one token direction is projected out with the unknown label
+counts). With $\delta = d/(V-1)$ an overlap has variance $(1-\delta)/d$ rather than $1/d$, and noise
+is amplified by $1/\delta$ on each side.
 """
 
 from dataclasses import dataclass, replace

@@ -1,13 +1,13 @@
 r"""Matched filter: guess the label $k$ of largest $u_k^\top G z_x$, as after one gradient step.
 
-Scores are in units of $1/(LV)$. The right label scores its relative count $s = n/\lambda$,
-$\lambda = N/V$. Other tokens interfere through overlaps of variance $1/d$, and the uninformative
-tokens add noise of variance $(L-1)/N$ per entry of $LVM$, amplified by $(1 + V/d)^2$. Fluctuating
-label counts add $(L-1)(s_k-1)/V$ to a whole row of M. Token $x$ reads this times
-$c_x = z_x^\top\sum_w z_w \sim N(1, (V-1)/d)$. As $c_x$ is the same for all labels, most of this
-noise falls on a few tokens. A score contains its own entry of M, a count of chance meetings, with
-weight 1. So a rival's score has the third cumulant $s(L-1)/(N\lambda)$, which matters where d is of
-the order of V.
+The gradient is $G = UMZ^\top$, as in `gradient_channel`. Scores are in units of $1/(LV)$. The right
+label scores its relative count $s = n/\lambda$, $\lambda = N/V$. Other tokens interfere through
+overlaps of variance $1/d$, and the uninformative tokens add noise of variance $(L-1)/N$ per entry
+of $LVM$, amplified by $(1 + V/d)^2$. Fluctuating label counts add $(L-1)(s_k-1)/V$ to a whole row
+of M. In the scores of token $x$ this is multiplied by $c_x = z_x^\top\sum_w z_w \sim N(1,
+(V-1)/d)$. As $c_x$ is the same for all labels, most of this noise falls on a few tokens. A score
+contains its own entry of M, a count of chance meetings, with weight 1. So a rival's score has the
+third cumulant $s(L-1)/(N\lambda)$, which matters where d is of the order of V.
 """
 
 import math

@@ -1,9 +1,9 @@
 r"""Facts decoded from short codes: a length that suffices, by the geometry of the values.
 
-Fact i has a code $G\hat u_i$ of k dimensions, where G is a k x d Gaussian matrix and the directions
-$\hat u_i$ are unit vectors of $R^d$. The decoder $G^T$ leads back to $R^d$; the value $v_j$ of
-largest score $v_j\cdot G^TG\hat u_i$ is the answer. The vector $G\hat u_i$ and the part of G that
-is orthogonal to $\hat u_i$ are independent, so
+There are F facts. Fact i has a code $G\hat u_i$ of k dimensions, where G is a k x d Gaussian matrix
+and the directions $\hat u_i$ are unit vectors of $R^d$. The decoder $G^T$ leads back to $R^d$; the
+value $v_j$ of largest score $v_j\cdot G^TG\hat u_i$ is the answer. The vector $G\hat u_i$ and the
+part of G that is orthogonal to $\hat u_i$ are independent, so
 
 $$ G^TG\hat u_i = A\hat u_i+\sqrt A\,g,\qquad A\sim\chi^2_k,\quad g\sim N(0,1-\hat u_i\hat u_i^T).$$
 

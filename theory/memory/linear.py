@@ -1,15 +1,17 @@
 r"""Linear associative memory: the share of $n$ associations that $W=\sum_k u_k e_k^\top$ recalls.
 
 Inputs $e_k$ and outputs $u_k$ are independent uniform unit vectors of $R^d$. A query $e_i$ is
-answered by $\arg\max_j u_j^\top We_i$. Let $We_i = u_i + y'$ and $R = |y'|^2$, whose mean, given
-the coefficients of $y'$, is $B$. The right score is $1+x$, $x = u_i^\top y'$. Given $R$, $x$ and
-$B$ the wrong scores are independent up to $O(1/n)$, and
+answered by $\arg\max_j u_j^\top We_i$. Let $We_i = u_i + y'$, where $y'$ is a sum of the other
+outputs with the coefficients $e_k^\top e_i$. Let $B$ be the mean of $R = |y'|^2$ given these
+coefficients. The right score is $1+x$, $x = u_i^\top y'$. Given $R$, $x$ and $B$ the wrong scores
+$s$ are independent up to $O(1/n)$, and
 
 $$ s = c\,\frac{x+R}{\sqrt R} + \sqrt{1-\frac{x^2}R}\sqrt{1-c^2}\,c',\qquad
    P = E_{B,R,x}\big[P_{b,c,c'}(s < 1 + x)\big]^{n-1} . $$
 
-$c'$ is a coordinate of the sphere; $c$ has its density times $e^{\kappa c}$, where
-$\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output in $y'$. All variants
+$c'$ is a coordinate of a uniform unit vector. $c$ has the density of such a coordinate times
+$e^{\kappa c}$, where $\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output
+in $y'$. All variants
 below differ in the variance of the coefficients, $T^2$, and in isotropic noise of mean squared
 length $\tau^2$; the mean of $B$ is $(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
 
@@ -36,9 +38,9 @@ _SCORE_NODES, _COSINE_NODES, _COEFFICIENT_NODES, _LENGTH_NODES, _GAIN_NODES = 60
 PAIRS = Regime(
     "n >= 30, d >= 12", {"associations": log_range(30, 16384), "dim": log_range(12, 1024)}
 )
-"""Regime in which the shares that are recalled state their errors."""
+"""Regime in which formulas for the share of associations recalled state their errors."""
 THRESHOLD = PAIRS.searched(without=("dim",))
-"""Regime in which a dimension that is found states its error."""
+"""Regime in which `half_dim` and `all_dim` state their errors."""
 LOW_RANK = PAIRS.searched(
     "rank m from 12 to d",
     holds=lambda cell: cell["width"] <= cell["dim"],
@@ -352,8 +354,7 @@ def score_laws(associations: int, dim: int) -> dict[str, Law]:
 def rivals_below(associations: int, dim: int) -> Law:
     """Distribution function of the number of rivals that score less than the right output.
 
-    This percentile of the right output among n - 1 rivals is binomial, given the variables that
-    `recalled` averages over.
+    This number, of n - 1 rivals, is binomial given the variables that `recalled` averages over.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.

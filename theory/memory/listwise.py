@@ -10,7 +10,8 @@ $$ n\,E\,\mathrm{dist}^2(g, C) = d^2 ,\qquad\text{hence}\quad
    \alpha_c(r) = \frac1{E(k+z)_+^2} = \frac1{(1+k^2)\Phi(k)+k\varphi(k)} , $$
 
 z standard normal. The closed form is reported. The equation on the left holds at finite d as well,
-with the cone's angle $\beta$ for unit vectors: $\cos\beta = E[u_1\,|\,u_1>q]$, $P(u_1>q) = r$.
+with the cone's angle $\beta$ for unit vectors: $\cos\beta = E[c\,|\,c>q]$ and $P(c>q) = r$ for a
+coordinate c of a uniform unit vector.
 
 The equation leaves out that, at finite n, a memory finds directions in which the top competitors
 happen to score less. With fewer top competitors, a memory stores more pairs beyond the prediction.

@@ -1,9 +1,10 @@
 r"""Number of pairs that the best linear memory stores.
 
 A matrix $W$ stores $n$ random pairs of unit vectors in $\mathbb R^d$ if every $We_i$ lies in the
-cone $C_i=\{w: u_i^\top w\ge u_j^\top w\ \forall j\}$. The $(We_i)_i$ fill a subspace of dimension
-$d^2$ in $\mathbb R^{nd}$. *If this subspace were uniformly random*, it would meet
-$C_1\times\dots\times C_n$ with the probability
+cone $C_i=\{w: u_i^\top w\ge u_j^\top w\ \forall j\}$. The competitors $u_j$ are the outputs of the
+other pairs; in a variant every pair has n - 1 random competitors of its own. The $(We_i)_i$ fill a
+subspace of dimension $d^2$ in $\mathbb R^{nd}$. *If this subspace were uniformly random*, it would
+meet $C_1\times\dots\times C_n$ with the probability
 
 $$ P_{sep} = 2\sum_{k\text{ odd}}P(K_1+\dots+K_n=d^2-k) , $$
 
@@ -120,8 +121,8 @@ def frozen_associations(dim: int) -> float:
     r"""Approximate number of pairs stored by a memory that can raise only the correct scores.
 
     It solves $n\,E(\max_{j<n}g_j-g)_+^2=d^2$ with independent standard normal scores: the largest
-    competitor keeps its random value. A memory that can also lower competitors stores 1.5 times as
-    many pairs at d = 8 to 64, though the asymptote is the same.
+    competitor keeps its random value. A memory that can also lower competitors stores 1.4 to 1.6
+    times as many pairs at d = 8 to 64, though the asymptote is the same.
 
     Raises ValueError unless ``dim`` is between 2 and 128.
     """
@@ -225,7 +226,8 @@ def _log_vertex_angles(dim: int, m: int) -> float:
             math.cos(angle)
         )
 
-    # All lines give the same integral; beyond 1.3 tails underflow, and up to there little cancels.
+    # A shift of the line of integration, by an imaginary number, leaves the integral as it is. On
+    # the line through the saddle little cancels; for shifts beyond 1.3 tails underflow.
     saddle = float(optimize.minimize_scalar(height, bounds=(0, 1.3), method="bounded").x)
     # Far out the integrand falls like exp(-(alpha + 2) s), near the saddle like a Gaussian.
     s = np.linspace(0, 40 / (alpha + 2) + 9 / math.sqrt(alpha + 2), _LINE_NODES)

@@ -14,8 +14,9 @@ is separable: one half at n = 2d, for every d. The volume of right weights (Gard
 at the same n.
 
 **Binary weights** (Krauth and Mezard 1989). Of the $2^d$ weight vectors a share $2^{-n}$ is right
-on average, but rare sets of patterns dominate this mean. In the replica-symmetric ansatz the
-typical entropy of solutions, per weight, at n = a d is
+on average, but rare sets of patterns dominate this mean. In the replica-symmetric ansatz two
+solutions have the overlap q, with a conjugate $\hat q$. The typical entropy of solutions, per
+weight, at n = a d is
 
 $$ s = -\frac{\hat q(1-q)}2 + E\log2\cosh(\sqrt{\hat q}z) + a\,E\log H(u),\quad
    u=\sqrt{\frac q{1-q}}\,z, $$

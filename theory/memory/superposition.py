@@ -3,8 +3,8 @@ r"""Facts in learned embeddings: a subject is a superposition of its attributes'
 There are S subjects and R relations, each a random one-to-one map of the subjects onto C = S
 attributes. The abstract of arXiv 2605.12426 says that an embedding dimension logarithmic in the
 number of facts suffices, and that a small MLP selects by the relation. We derive a construction:
-attributes are uniform unit vectors $u_a$ of $R^d$, every relation has a random pattern of signs
-$D_r$, and
+attributes are uniform unit vectors $u_a$ of $R^d$, every relation has a diagonal matrix $D_r$ of
+random signs, and
 
 $$ e_s = \sum_rD_ru_{a_r(s)},\qquad D_re_s = u_{a_r(s)} + z . $$
 
@@ -18,10 +18,11 @@ probability
 $$ P = E\,F_d\Big(\frac{(1+x)\sqrt d}{|y|}\Big)^{C-R}
    F_d\Big(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2(d-1)/(d+2)}}\Big)^{R-1} , $$
 
-$F_d$ the law of a coordinate of the sphere. To leading order half of the facts are right at
-$d = 2\ln C/\ln\frac R{R-1}$, about $(2R-1)\ln C$. For many relations all are right at $8R\ln C$:
-the dimension grows with the logarithm of C. No bit is gained: the C embeddings have C d weights,
-and to leading order store as many bits per weight as the sum of outer products of `linear`.
+$F_d$ the distribution function of $\sqrt d$ times a coordinate of a uniform unit vector. To leading
+order half of the facts are right at $d = 2\ln C/\ln\frac R{R-1}$, about $(2R-1)\ln C$. For many
+relations all are right at $8R\ln C$: the dimension grows with the logarithm of C. No bit is gained:
+the C embeddings have C d weights, and to leading order store as many bits per weight as the sum of
+outer products of `linear`.
 
 **Queries of k hops** ask for $r_k(\dots r_1(s))$, where attributes are the subjects.
 

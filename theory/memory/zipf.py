@@ -95,7 +95,7 @@ def cutoff_error(
 ) -> float:
     """Error of a memory that stores the most frequent tokens with equal weights, with few labels.
 
-    Stated error: {error} of it.
+    Stated error: {error} of the result.
 
     Args:
         alpha: exponent of the frequencies.
@@ -132,7 +132,7 @@ def best_stored(alpha: float, labels: int, dim: float, choices: Iterable[int]) -
 def power_error(alpha: float, labels: int, dim: float, power: float, stored: int) -> float:
     r"""Error of a memory that stores the most frequent tokens with weights $p^\rho$.
 
-    ``stored`` is their number P. Stated error: {error} of it.
+    ``stored`` is their number P. Stated error: {error} of the result.
 
     Raises:
         ValueError: as in `cutoff_error`.

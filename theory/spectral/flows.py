@@ -1,8 +1,9 @@
 r"""Gradient, spectral and sign flow on facts: four numbers describe a transformer's two matrices.
 
 Derivation: flows.md. $S$ subjects and $R$ relations are uniform and independent, each pair has its
-own answer, and token embeddings are orthonormal. From $\alpha_S=\alpha_R=\beta_S=\beta_R= \alpha_0$
-the matrices $W_{OV}$, $W_{KQ}$ stay on a manifold of four coordinates. With
+own answer, and token embeddings are orthonormal. The matrices $W_{OV}$ and $W_{KQ}$ stay on a
+manifold of four coordinates, $\alpha_S$ and $\alpha_R$ of $W_{OV}$, $\beta_S$ and $\beta_R$ of
+$W_{KQ}$, if all four start at $\alpha_0$. With
 
 $$ x_S = \alpha_S\beta_S/\sqrt R,\quad q_S = x_S - \log(S-1),\quad e_S = 1/(1+e^{q_S}), $$
 
@@ -32,8 +33,8 @@ Part = Literal["subject", "relation"]
 PARTS: tuple[Part, Part] = ("subject", "relation")
 Embeddings = Literal["OOO", "OOH", "OHO", "OHH", "HOO", "HOH", "HHO", "HHH"]
 EMBEDDINGS: tuple[Embeddings, ...] = get_args(Embeddings)
-"""Embeddings of subjects, relations and answers: one-hot, or the columns of a normalised Hadamard
-matrix."""
+"""Embeddings of subjects, relations and answers, one letter for each: O for one-hot, H for the
+columns of a normalised Hadamard matrix."""
 
 
 FACTS = Regime(
@@ -44,7 +45,7 @@ FACTS = Regime(
         "flow": ("gradient", "spectral"),
     },
 )
-"""Any number of facts; the size of whole matrices is facts times answers times tokens."""
+"""Any number of facts."""
 LEARNED = FACTS.searched(
     "from the manifold, until both errors are 0.1; S/R from 1/8 to 64",
     holds=lambda cell: (
@@ -56,7 +57,7 @@ LEARNED = FACTS.searched(
     ),
     duration=log_range(2.0, 8192),
 )
-"""Regime in which learning times and their ratios are right to the steps of an integrator."""
+"""Regime in which learning times and their ratios are exact, up to an integrator's finite steps."""
 SPECTRAL = LEARNED.searched(flow=("spectral",), duration=log_range(2.0, 32))
 SIGN = LEARNED.searched(
     "powers of 2",
@@ -103,11 +104,11 @@ PATHS = FACTS.searched(
     embeddings=("random", "OOO", "OOH", "HOH", "HHH"),
     time=log_range(0.25, 1024, per_octave=2),
 )
-"""Regime in which the four coordinates determine everything, and the model's log odds."""
+"""Regime in which the four coordinates determine both matrices, and so the model's log odds."""
 
 
 def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> float:
-    """Approximate time at which both errors are small; 0 where sizes allow no such embeddings.
+    """Approximate time at which both errors are ``error``; 0 where sizes allow no such embeddings.
 
     For a start of 0.01; within 2%, or 7% under spectral flow. The formulas below are not used,
     because regimes take this time as a limit up to which these formulas are tested.
@@ -291,7 +292,7 @@ def learning_time(
     r"""Time at which the probability of a wrong subject, or relation, has fallen to a given error.
 
     Gradient flow has a closed form, right to 1e-5 of the time. To 0.3% for 2 subjects, and 2e-5 for
-    16, it is
+    16, it is, with the error $\delta$ and $\kappa_S$ = `time_scale`,
     $$ T_S \simeq \frac{\kappa_S}2\left[\log\frac x{x_0} + \frac{\mathrm{Ei}(x)-
        \mathrm{Ei}(x_0)}{S-1}\right], \quad x=\log\frac{(S-1)(1-\delta)}\delta,\quad
        x_0=\frac{\alpha_0^2}{\sqrt R}. $$

@@ -109,7 +109,13 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of items, (items,): signal, and d times the variances of own and rare rival scores."""
+    """Scores of items, (items,).
+
+    Attributes:
+        signal: mean own score.
+        own: d times the variance of the own score.
+        rivals: d times the variance of a rare competitor's score.
+    """
 
     signal: Array
     own: Array
@@ -131,7 +137,7 @@ class Scores:
 class Memory:
     """A sum of transformed matrices, given by their nodes, in the order of the matrices.
 
-    ``noise`` and ``echo``: the kernels A and D times both weights, (nodes, nodes).
+    ``noise`` and ``echo``: the kernels A and D of one_step.md times both weights, (nodes, nodes).
     """
 
     m: Array

@@ -24,8 +24,8 @@ M. An item's mean lead over all others grows at the rate $1+(Q_{gg}-1+1/M)/C$, a
 the loss is, to first order, below the loss of equal frequencies by at most a share $t/K$.
 
 With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass $q^*$, turn
-around, and pass $q^*$ again: from then on two values of q alternate, $\eta$ apart. As
-$E''(q) = s(1-s)\le1/4$, both have an excess of at most $\eta^2/8$; the exact excess depends on
+around, and pass $q^*$ again: from then on two values of q alternate, $\eta$ apart. As the excess E
+has $E''(q) = s(1-s)\le1/4$, both have an excess of at most $\eta^2/8$; the exact excess depends on
 where the steps meet $q^*$. With exactly $\eta = \log K/T$, T steps lead to $\log K$, which is below
 $q^*$ if $c>\alpha$: then the excess stays at $E(\log K)$ for every T.
 """

@@ -2,9 +2,9 @@
 alpha.
 
 We compute this probability on a few resampled data sets, and certify the largest. A data set holds
-at least `VALUES` new values of each cell, simulated under a new seed. From 32 to 128 values we
-could not estimate a probability of one in a million. A stressed data set also has a rare failure
-that no replicate has shown. Exact rules need no certificate.
+at least `VALUES` new values of each cell, simulated under a new seed. With only 32 to 128
+values we could not estimate a probability of one in a million. A stressed data set also has a rare
+failure that no replicate has shown. Exact rules need no certificate.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class Resampled:
 
     @cached_property
     def truth(self) -> float:
-        """Estimand of the data set, computed on many copies to remove a bias of 1/n."""
+        """Estimand, computed on many copies of the data set: n values have a bias of order 1/n."""
         size = min(sample.replicates for sample in self.evidence)
         every = np.tile(np.arange(size), max(1, 2**18 // size))
         return float(self._values(every).mean())
@@ -222,7 +222,7 @@ class Recorder(Method):
     def every(self, alpha: float) -> list[Array]:
         """Return the values bounded at this level, and the values bounded only at other levels.
 
-        For example, if a point's winner trails, only some of its leads are bounded at all levels.
+        For example, `WinnerShare` bounds a lead at its stricter level only if the rival is ahead.
         """
         known = {values.tobytes() for values in self.asked[alpha]}
         others = {v.tobytes(): v for asked in self.asked.values() for v in asked}

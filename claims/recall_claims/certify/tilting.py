@@ -47,10 +47,11 @@ def misses(
 ) -> Estimate:
     """Estimate how often the lower end of a t interval at this level exceeds the data set's mean.
 
-    Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
-    the skewness of the data set. If the data set has a long tail, samples miss near Hall's
-    quantile, and else near Student's. If samples can reach only one of these quantiles, all are
-    tilted towards this one; if they can reach neither, the probability is 0.
+    Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's,
+    which corrects for the data set's skewness (`student_quantiles`). Samples miss near Hall's
+    quantile if the data set has a long tail, and otherwise near Student's. If samples can reach
+    only one of these quantiles, all are tilted towards this one; if they can reach neither, the
+    probability is 0.
 
     Args:
         world: the values that samples are drawn from, shape (values,).

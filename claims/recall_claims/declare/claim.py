@@ -233,7 +233,7 @@ def claim(
     The function takes ``(cell, block)`` and returns observables of shape (replicates,): one array
     or tensor, which is the observable "value", or a mapping from names to arrays. Its docstring is
     the theorem in words. The function must not use theory: predictions enter only through
-    `predict`, `rule` and `cells`.
+    `predict`, `rule`, `cells` and `controls`.
 
     Args:
         id: stable name; seeds and ledger keys derive from it.

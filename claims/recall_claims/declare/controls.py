@@ -87,7 +87,7 @@ def _bound(claim: Claim, predict: Callable[[Cell, Predict], Any]) -> Predict:
     def changed(cell: Cell) -> Any:
         return predict(cell, base)
 
-    # `check` refuses a control whose prediction equals the claim's.
+    # `precheck.check` refuses a control whose prediction equals the claim's.
     changed.changes = base  # type: ignore[attr-defined]
     return changed
 

@@ -34,7 +34,7 @@ UNTOLD = 64
 """Assumed number of parallel tasks of an executor that does not state one."""
 CGROUPS = Path("/sys/fs/cgroup")
 MOST_PROCESSES = 61 if sys.platform == "win32" else 9999
-"""Largest number of processes that Python can wait for."""
+"""Largest number of processes: on Windows, as many as Python can wait for."""
 
 
 class SerialExecutor(Executor):

@@ -63,7 +63,7 @@ def package(module: str) -> str:
 def upstream(module: str) -> frozenset[str]:
     """Return the modules developed here that a module imports, directly or not.
 
-    The search ends at this library, which imports no others, unless it begins there.
+    Unless the search begins in this library, it stops there: the library imports no claim's code.
     """
     inside = in_library(module)
     return _reach(module, lambda name: not inside and in_library(name))
@@ -167,7 +167,10 @@ def theories(function: Callable[..., Any]) -> list[str]:
 
 
 def independence() -> dict[str, int]:
-    """Count the modules of theory and simulation, and the chains of imports between the two."""
+    """Count the modules of theory and simulation, and the chains of imports between the two.
+
+    A module counts as a chain if it imports a module of the other side, directly or not.
+    """
     theory, simulation = _modules("theory"), _modules("simulation")
     joined = [m for m in theory if not simulation.isdisjoint(upstream(m))]
     joined += [m for m in simulation if not theory.isdisjoint(upstream(m))]

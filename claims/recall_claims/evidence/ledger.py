@@ -37,7 +37,7 @@ __all__ = ["BlockKey", "BlockResult", "EvidenceSet", "Ledger", "Place"]
 DAMAGED = "damaged"
 """The first word of the reason to simulate a block again after it was put aside."""
 MOST_RECALLED = 100
-"""Largest number of attempts at a claim that a record may list."""
+"""Largest number of attempts at a claim that are taken over from a record."""
 PAGE = 1_000
 """Number of blocks to read at a time."""
 SPENT = (
@@ -206,7 +206,7 @@ class Ledger(LedgerFile):
         return [str(name) for (name,) in self.ask(sql, (claim,))]
 
     def spent(self, device: str) -> list[tuple[str, str, int, float]]:
-        """Add up the replicates and seconds of all blocks, by claim and cell."""
+        """Add up the replicates and seconds of a device's blocks, by claim and cell."""
         return self.ask(SPENT, (device,))
 
     def counts(

@@ -89,11 +89,11 @@ def _create(path: Path) -> None:
             "choose another file with --ledger"
         )
     with closing(sqlite3.connect(":memory:")) as database:
-        # A page of 4096 bytes holds six blocks of 64 values, or five if each has a byte more.
+        # Pages of 4096 bytes would hold six blocks of 64 values, or five with a byte more each.
         database.execute("PRAGMA page_size = 8192")
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         content = bytearray(database.serialize())
-        if not _is_shared(path):  # readers and a writer then work side by side
+        if not _is_shared(path):  # a log: readers and a writer work side by side
             content[18:20] = b"\2\2"
     new = path.with_name(f".{uuid4().hex}")
     try:

@@ -91,7 +91,7 @@ def looks(
         look = replace(look, wanted=wanted)
         observed = yield look
         for cell, more in observed.items():
-            # Joined at once, so that a look copies only its own evidence.
+            # Joined at once: a later look copies no evidence of cells without new blocks.
             parts[cell] = [Sample.joined(cell, [*parts[cell], *more]).observations]
             drawn[cell.id] = wanted[cell].stop
         none = {name: np.empty(0) for name in next(filter(None, parts.values()))[0]}

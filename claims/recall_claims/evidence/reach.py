@@ -23,7 +23,7 @@ IDLE = ("PUSH_NULL", "PRECALL", "KW_NAMES", "CACHE", "NOP")
 
 
 def reached(*starts: Any) -> set[types.FunctionType]:
-    """Return the functions that calling these values may begin, and all that they may call."""
+    """Return the functions that a call of one of these values may run, directly or not."""
     found, waiting = set[types.FunctionType](), [f for start in starts for f in _within(start)]
     while waiting:
         current = waiting.pop()
@@ -74,7 +74,7 @@ def _called(function: types.FunctionType) -> tuple[types.FunctionType, ...]:
 
 
 def _within(value: Any) -> Iterator[types.FunctionType]:
-    """Yield functions developed here, outside this library, that calling a value may begin."""
+    """Yield the functions developed outside this library that a call of a value may run first."""
     if isinstance(value, On | partial):
         value = value.law if isinstance(value, On) else value.func
     values = vars(value).values() if isinstance(value, type) else (value,)

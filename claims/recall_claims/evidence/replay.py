@@ -4,12 +4,12 @@ A rule assumes that each replicate depends only on its own generator; without th
 probabilities do not hold. A function breaks the assumption if it draws a bias from `block.rngs[0]`
 for all replicates, divides by the mean of its block, reads `np.random`, or remembers an earlier
 call. So we simulate pairs of replicates again, from the first block in a claim's cheapest cell. If
-workers are other processes, we simulate one pair in the controller too.
+workers are other processes, we simulate one pair in the judging process too.
 
-A batch of another size rounds differently, and rounding may decide a tie in another way. So we try
-a replicate that differs again, among strangers: in a block of the same size, where all others have
-other draws. There, any difference beyond rounding is a fault. After the last look we compare blocks
-in every cell: blocks whose replicates share something differ too much.
+A batch of another size rounds differently, and rounding may decide a tie in another way. So if a
+replicate differs, we simulate it once more among strangers: in a block of the same size, where all
+others have other draws. There, any difference beyond rounding is a fault. After the last look
+we compare blocks in every cell: blocks whose replicates share something differ too much.
 
 Faults may remain: nobody sees a rare event that no replicate shows.
 """
@@ -199,7 +199,7 @@ def _log_wealth(ones: Array, size: int) -> float:
 
 
 def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
-    """Return a complaint if values do not vary at the first look: a t interval needs that."""
+    """Return a complaint if nothing varies in any cell at the first look: t intervals need that."""
     observed = [values for sample in evidence for values in sample.observations.values()]
     if not isinstance(claim.rule.method, Student) or any(np.ptp(values) for values in observed):
         return None
@@ -211,7 +211,7 @@ def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
 
 
 def heavy(claim: Claim, evidence: Sequence[Sample]) -> str:
-    """Return a complaint if one value outweighs all others: a t interval then means nothing."""
+    """Return a complaint if one value makes too much of the spread for a t interval."""
     for sample in evidence if isinstance(claim.rule.method, Student) else ():
         for name, values in sample.observations.items():
             squares = (values - values.mean()) ** 2

@@ -241,8 +241,10 @@ class Running:
         return here.unsent.pop() if here.unsent else None
 
     def joins(self, task: Task, seconds: float) -> bool:
-        """Whether the next block may be simulated in one batch with a task: on a GPU, if both are
-        of one cell, and the batch is expected to end before a time limit.
+        """Whether the next block may be simulated in one batch with a task.
+
+        It may on a GPU, if both are of one cell, neither is replayed, and the batch is expected to
+        end before a time limit.
 
         `seconds`: expected seconds of the batch so far.
         """

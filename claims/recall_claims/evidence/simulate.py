@@ -88,10 +88,10 @@ def _prepare() -> None:
 
 
 def elsewhere(task: Task, result: BlockResult) -> None:
-    """Simulate two replicates of another process's block here, and compare their figures.
+    """Simulate two replicates of another process's block here; if they differ, the whole block.
 
     Raises:
-        SimulationError: a replicate has other figures in this process.
+        SimulationError: figures differ both times.
     """
     if not task.replay:
         return
@@ -116,7 +116,7 @@ def simulate_each(tasks: Sequence[Task]) -> list[BlockResult]:
 
 
 _most_together: dict[tuple[str, str], int] = {}
-"""By claim and cell, the most blocks that this process may simulate together."""
+"""Most blocks that this process may simulate together, by claim and cell."""
 
 
 def _together(tasks: Sequence[Task]) -> list[BlockResult]:

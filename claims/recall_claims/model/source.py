@@ -67,7 +67,13 @@ class Parametrised(Protocol[P_co]):
 
 @dataclass(frozen=True)
 class On:
-    """A formula of theory as a prediction for cells; made by `on`."""
+    """A formula of theory as a prediction for cells; made by `on`.
+
+    Attributes:
+        law: the formula.
+        arguments: returns the formula's positional and named arguments for a cell.
+        likewise: makes a prediction of another formula with the same arguments.
+    """
 
     law: Callable[..., Any]
     arguments: Callable[[Cell], tuple[tuple[Any, ...], dict[str, Any]]]

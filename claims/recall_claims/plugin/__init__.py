@@ -251,7 +251,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
     """Hunt if asked to, stop the workers and write the report."""
-    gc.freeze()  # pytest collects five times at its end
+    gc.freeze()  # pytest collects garbage five times at its end
     state = session.config.stash[SESSION]
     seconds = min(state.hunt, state.left)
     done = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)

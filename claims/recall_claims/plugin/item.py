@@ -99,7 +99,7 @@ def collected(folder: Path) -> list[Claim]:
     hooks = importlib.import_module("recall_claims.plugin")  # -p would warn about a second loading
     with (
         contextlib.redirect_stdout(io.StringIO()) as printed,
-        tempfile.TemporaryDirectory() as nothing,  # keeps ledgers closed, and needs no report
+        tempfile.TemporaryDirectory() as nothing,  # no ledger is opened, and no report written
     ):
         arguments = ["--collect-only", "-p", "no:cacheprovider", "--ledger", f"{nothing}/none"]
         arguments += ["-k", "", "-m", ""]  # settings may have these
@@ -114,7 +114,7 @@ def claim_at(file: Path, line: int) -> str:
     """Return the id of the claim that a call around this line of a file makes, or "".
 
     Only a call whose function is written with "claim" counts, such as `rc.claim` or `batch_claim`:
-    a claim that is declared under another name, such as `slowly`, gives "".
+    a call of any other name, such as `slowly`, gives "".
     """
     for call in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(call, ast.Call) and call.lineno <= line <= (call.end_lineno or 0):

@@ -124,8 +124,8 @@ def _names(
 ) -> tuple[set[int], list[Markup]]:
     """Write names next to marks; return the marks with such names, and the names.
 
-    A name that would hide something goes into the legend instead. If the name of a series does, not
-    of a wrong theory, all names go there.
+    A name that would hide something goes into the legend instead, if its mark has a label there. If
+    it is a series' name, not a wrong theory's, and all have labels, all names go there.
     """
     if not any(mark.name for mark in chart.marks):
         return set(), []

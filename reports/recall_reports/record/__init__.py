@@ -324,7 +324,7 @@ class ErrorBudget(Struct, kw_only=True):
 
 
 class Independence(Struct, kw_only=True):
-    """Modules of theory and simulation, and chains of imports from one to the other."""
+    """Numbers of modules of theory and simulation. `chains`: those that import the other side."""
 
     theory: Count
     simulation: Count

@@ -156,7 +156,10 @@ def test_coefficient_of_rows_is_an_average_over_tokens() -> None:
 
 
 def test_the_bias_of_a_layer_does_not_vanish_with_the_samples() -> None:
-    """Each other sample of a label adds b_1 b_2 / L^2 to the drift stored along every row."""
+    """Each other sample of a label adds b_1 b_2 / L^2 to the drift stored along every row.
+
+    The activation's mean derivatives are b_1 = 1 and b_2 = 2.
+    """
     problem = SMALL.replace(centred=False, samples=2**40, vocab_size=2**12)
     expected = problem.load * 2 / problem.length**2
     assert mlp_noise.coefficients(problem).bias == pytest.approx(expected, rel=1e-3)
@@ -166,7 +169,10 @@ def test_the_bias_of_a_layer_does_not_vanish_with_the_samples() -> None:
 
 
 def test_moments_of_the_overlap_with_the_trigger() -> None:
-    """The test works out the variance over rows of h L x E[phi phi' | x] for phi = x + x^2."""
+    """The test works out the variance over rows of (V/N) L x E[phi phi' | x] for phi(y) = y + y^2.
+
+    Here x is the overlap of a row with the trigger, and y has the mean x/L.
+    """
     problem = SMALL.replace(centred=False, trigger_in_values=True, dim=2**20, samples=4)
     length = problem.length
     nodes, weights = np.polynomial.hermite_e.hermegauss(20)
@@ -180,11 +186,12 @@ def test_moments_of_the_overlap_with_the_trigger() -> None:
 
 
 def test_covariance_of_the_overlap_with_the_mean_row_by_hand() -> None:
-    """With x + x^2 a sample stores L^2/N psi X w, where w is the mean row and X sums z z^T over V
-    tokens; the trigger reads V/(d m) of its coefficient, which is psi V L/N + 2 b_1 b_2/L.
+    """With x + x^2 a sample stores L^2/N psi X w, where psi is the drift stored along a row, w the
+    mean row, and X sums z z^T over V tokens; the trigger reads V/(d m) of its coefficient, which is
+    psi V L/N + 2 b_1 b_2/L.
 
-    Here b_1 = 1 and b_2 = 2. The sample itself adds 3 times `square` to psi, and each other sample
-    of its label adds 2/L^2.
+    The activation's mean derivatives are b_1 = 1 and b_2 = 2. The sample itself adds 3 times
+    `square` to psi, and each other sample of its label adds 2/L^2.
     """
     v, n, d, m, length = 700, 9000, 2**20, 31, 50
     problem = SMALL.replace(centred=False, trigger_in_values=True, dim=d, width=m)

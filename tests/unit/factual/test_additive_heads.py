@@ -1,4 +1,8 @@
-"""Additive codes: statistical dimensions and exact values, the linear programme by hand."""
+"""Codes, the vectors that heads add for subject and relation: dimensions in which they exist.
+
+Formulas are compared with statistical dimensions and exact values, the linear programme with cases
+by hand.
+"""
 
 from collections.abc import Callable
 

@@ -57,7 +57,8 @@ FAR: dict[str, Any] = {"dim": 10**9, "group": 2}
 
 
 def test_two_facts_with_one_answer_in_a_neighbouring_relation_outweigh_a_fact() -> None:
-    """A sphere in three dimensions has uniform coordinates t, so kernels are exp(-2 f^2 t).
+    """On a sphere in three dimensions two codes overlap by 1 - 2 t, with t uniform in [0, 1]. So
+    kernels of frequency f are exp(-2 f^2 t).
 
     Let k be the kernel of two relations, and l of two subjects. If both subjects have the same
     answer in the neighbouring relation, this answer has the logit k(1 + l). The right answer has

@@ -1,4 +1,4 @@
-"""Verdicts as relations of intervals and regions, with resolution and design."""
+"""Verdicts as relations of intervals and regions, and resolution."""
 
 import math
 from dataclasses import replace

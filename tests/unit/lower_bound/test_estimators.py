@@ -1,6 +1,8 @@
-"""The gradient and erasure channels, and the estimators in `PANEL`.
+"""The two channels of information on the map from tokens to labels, and the estimators in `PANEL`.
 
-Also the exact posteriors of the map, given its gradient or given the sequences.
+The gradient channel shows the first gradient of training; the erasure channel shows the whole map
+with some chance, or else nothing. Estimators guess the map from the gradient. Also the exact
+posteriors of the map, given its gradient or given the sequences.
 """
 
 import math
@@ -229,7 +231,10 @@ def test_different_tables_give_gradients_that_double_precision_tells_apart() -> 
 
 
 def test_linear_mmse_is_as_accurate_as_predicted_where_it_reads_nearly_all_of_the_map() -> None:
-    """Without the skewness of chance meetings per label count, the formula is 0.074 too high."""
+    """Without the skewness of chance meetings per label count, the formula is 0.074 too high.
+
+    A token and a label meet by chance in a sequence where the token is not informative.
+    """
     sizes: dict[str, Any] = {"vocab_size": 256, "length": 256, "samples": 2048, "dim": 254}
     seen = gradient_channel.discrete(generators(16), **sizes)
     accuracy = gradient_channel.estimator_accuracy(seen, ridge.linear_mmse_labels)

@@ -1,4 +1,6 @@
-"""Bits: bounds and their inverses, codes by brute force, and capacities by naive simulation."""
+"""Bits: bounds and their inverses, the best codes of few facts by brute force, and capacities by
+naive simulation.
+"""
 
 import math
 

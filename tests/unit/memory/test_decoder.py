@@ -14,7 +14,7 @@ from theory.memory import decoder as theory
 
 
 def embedded(facts: int, groups: int, shared: float) -> torch.Tensor:
-    """Values with orthonormal parts: (F, F + K)."""
+    """Make values with orthonormal parts, shape (facts, facts + groups)."""
     own = math.sqrt(1 - shared) * torch.eye(facts, dtype=torch.float64)
     common = torch.eye(groups, dtype=torch.float64).repeat_interleave(facts // groups, 0)
     return torch.cat([own, math.sqrt(shared) * common], 1)

@@ -39,8 +39,9 @@ def test_distances_are_those_of_projections() -> None:
 def possible(pairs: optimal.Pairs, replicate: int, share: float) -> bool:
     """Whether a bounded matrix exists with a positive least margin, by a linear programme.
 
-    Variables are W, a level t_i and the excesses x_ij of every pair, and the least margin. The
-    average of the m largest scores is the minimum over t of t + (sum of excesses over t) / m.
+    Variables are the matrix, a level t_i and the excesses x_ij of every pair i, and the least
+    margin. The average of the m largest scores is the minimum over t of t + (sum of excesses over
+    t) / m.
     """
     e, u = pairs.inputs[replicate].numpy(), pairs.outputs[replicate].numpy()
     count, dim = e.shape

@@ -17,7 +17,7 @@ from theory.spectral import resolvent, several_steps
 
 Floats = npt.NDArray[np.float64]
 ALONG = theory._ALONG.size
-"""Noises at which own scores are looked up, different from the tables' levels."""
+"""Number of noises at which own scores are looked up; a table has another number of levels."""
 
 
 def weights(items: int, exponent: float = 1.5) -> Floats:

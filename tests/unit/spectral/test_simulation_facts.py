@@ -95,7 +95,7 @@ def test_coordinates_of_the_start_are_what_it_was_made_of(turned: bool) -> None:
         for name, value in ((f"alpha_{part}", 0.3), (f"beta_{part}", 0.7)):
             assert getattr(found, name).tolist() == pytest.approx([value] * task.replicates)
     assert found.rest.max() < 1e-14
-    # On the manifold the log odds depend on the product 0.3 * 0.7 alone.
+    # At a start made of these coordinates, log odds depend on the product 0.3 * 0.7 alone.
     expected = 0.21 / math.sqrt(R) - math.log(S - 1)
     assert task.odds(start).subject[0] == pytest.approx(expected)
 

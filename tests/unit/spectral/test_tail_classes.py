@@ -84,7 +84,8 @@ def gap(items: int, imbalance: float, error: float) -> float:
 def test_the_worst_class_is_behind_by_the_gap(items: int, imbalance: float, error: float) -> None:
     predicted = theory.muon_gap(items, imbalance, error)
     exact = gap(items, imbalance, error)
-    # The end of tail_classes.md: the next order adds at most 0.3 size / K of the gap.
+    # The end of tail_classes.md: with a step of size s and K items, the next order adds at most
+    # 0.3 s / K of the gap.
     assert predicted < exact < 1.026 * predicted
     matrix = singular_values.polar(first_gradient(items, 2, -math.log2(imbalance)))
     found = memory.worst_gap(matrix[None], error)

@@ -123,7 +123,7 @@ class Rule(ABC):
 
     def values(self, sample: Sample, count: int) -> Array:
         """Return a value for each of the first `count` replicates; their mean is the estimate."""
-        return sample[self.observable][:count]  # type: ignore[attr-defined]  # as of `method`
+        return sample[self.observable][:count]  # type: ignore[attr-defined]  # most rules have it
 
     @property
     def guarantee(self) -> str:
@@ -165,7 +165,7 @@ class Rule(ABC):
                 part.name,
                 part.estimate,
                 (part.refuting or part.bounds)(strict),
-                part.region or self.region,  # type: ignore[attr-defined]  # as of `method`
+                part.region or self.region,  # type: ignore[attr-defined]  # most rules have it
                 self.scale,
                 part.params,
                 part.bounds(alpha),

@@ -1,9 +1,9 @@
 """Scaling exponents as least-squares functionals of the logarithms of independent estimates.
 
-The exponents of a law y ~ prod_p p^{e_p} on a given grid are defined as the ordinary least-squares
-coefficients of log y on the log parameters. They are a fixed linear functional of the vector log y,
-well-defined even where the law bends. The same functional of the theory's values is the prediction
-for this grid. We assume nothing about the residuals of the fit.
+The exponents e_p of a law y ~ prod_p p^{e_p} in parameters p, on a given grid, are defined as the
+ordinary least-squares coefficients of log y on the log parameters. They are a fixed linear
+functional of the vector log y, well-defined even where the law bends. The same functional of the
+theory's values is the prediction for this grid. We assume nothing about the residuals of the fit.
 """
 
 import math

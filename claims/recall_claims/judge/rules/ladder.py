@@ -5,9 +5,10 @@ side, a size whose rate is below bounds it on the other. We assume that the rate
 once, as a monotone rate does. Two sizes in the wrong order contradict this, and leave no verdict.
 
 Sizes are tested in order, from just inside the region's edge, until the first failure. The
-hypotheses are nested, so the first true hypothesis decides. On either side the bracket misses the
-critical value with probability at most the level of one test, however many sizes there are. All
-sizes and regions, also a control's, were fixed beforehand.
+hypotheses are nested: if the crossing is not beyond one size, it is beyond no later size. So the
+bracket errs only if the first true hypothesis is rejected. On either side it misses the critical
+value with probability at most the level of one test, however many sizes there are. All sizes and
+regions, also a control's, were fixed beforehand.
 """
 
 from __future__ import annotations

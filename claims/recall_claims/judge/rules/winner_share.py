@@ -44,8 +44,9 @@ class WinnerShare(Rule):
     def _state(self, sample: Sample, predict: Predict | None, alpha: float) -> str:
         """Return confirmed, contradicted or unknown.
 
-        A wrong point is confirmed only if a truly better rival is shown to be worse: each rival has
-        all of alpha. Any rival may contradict a right point, so the rivals share alpha.
+        A point is wrong if another observable truly has the largest mean. It is then confirmed only
+        if a truly better rival is shown to be worse: each rival has all of alpha. Any rival may
+        contradict a right point, so the rivals share alpha.
         """
         name = _named(sample, predict)
         rivals = [rival for rival in sample.observations if rival != name]
