@@ -64,7 +64,7 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
     plot=rc.Plot("parity", y_label="variance of token scores"),
 )
 def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With orthonormal embeddings the token scores vary as the counts do of which they are sums.
+    """With orthonormal embeddings the token scores are sums of counts, and vary as these do.
     The interference terms of random embeddings are absent."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(1)
 

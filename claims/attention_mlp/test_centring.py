@@ -1,6 +1,7 @@
-"""Paper A: residuals against label frequencies instead of 1/V, which remove two biases.
+"""Paper A: residuals that subtract label frequencies instead of 1/V, which removes two biases.
 
-A residual is a one-hot label less the probabilities that an untrained model predicts.
+A residual is a one-hot label less the probabilities that an untrained model predicts, 1/V. Centred
+residuals subtract the label frequencies of the batch.
 """
 
 from functools import partial
@@ -155,8 +156,8 @@ HELPS = table(
     ),
 )
 def centring_helps(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """On the same data and the same random layer, residuals against the label frequencies of the
-    batch give a higher accuracy after three steps than residuals against 1/V."""
+    """On the same data and the same random layer, residuals that subtract the label frequencies of
+    the batch give a higher accuracy after three steps than residuals that subtract 1/V."""
     batch, layer = block.draw(mlp.draw, cell)
     plain = end_to_end.run(batch, layer).hit
     centred = end_to_end.run(batch, layer, centred=True).hit

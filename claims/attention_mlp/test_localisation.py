@@ -1,7 +1,8 @@
 """Paper A: signal and noise of the attention step through a fixed random layer.
 
-The layer has m neurons with activation phi, whose derivative is phi'. The terms M0, MB and MC are
-the noise that the layer adds (theory/attention_mlp/noise.py).
+The layer has m neurons with activation phi, whose derivative is phi'. The activations He2 and He3
+are Hermite polynomials of second and third order. The terms M0, MB and MC are the noise that the
+layer adds (theory/attention_mlp/noise.py).
 """
 
 from functools import partial

@@ -1,4 +1,7 @@
-"""Paper A: the phase diagram of the Attention-MLP, with the condition that binds at each point."""
+"""Paper A: the phase diagram of the Attention-MLP, with the condition that binds at each point.
+
+`simulation.attention_mlp.phase_diagram.losses` explains the names of the conditions.
+"""
 
 from torch import Tensor
 

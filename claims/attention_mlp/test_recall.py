@@ -1,6 +1,7 @@
 """Paper A: recall through a fixed random layer, and the effect of the layer's width.
 
-F2 is the formula `theory.attention_mlp.recall.mlp_recall_accuracy`, and m the layer's width.
+F2 is the formula `theory.attention_mlp.recall.mlp_recall_accuracy`, and m the layer's width. The
+activations He2 and He3 are Hermite polynomials of second and third order.
 """
 
 import math

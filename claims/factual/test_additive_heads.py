@@ -1,4 +1,8 @@
-"""Limit of attention without an MLP: the dimensions in which codes exist."""
+"""Limit of attention without an MLP: the dimensions in which codes exist.
+
+A code is the vector that heads output for a subject or for a relation. There are R relations with D
+answers each.
+"""
 
 import math
 from collections.abc import Callable

@@ -1,6 +1,7 @@
 """Factual recall by attention alone: explicit weights with codes that give the logits.
 
-There are S subjects, and R relations with D answers each. H heads have dimension d_h each.
+There are S subjects, and R relations with D answers each. H heads have dimension d_h each. A code
+is the vector that heads output for a subject or for a relation.
 """
 
 import math

@@ -1,6 +1,7 @@
 """Factual recall by attention and an MLP: the width that stores the facts, and narrow heads.
 
-There are S subjects and R relations. H heads have dimension d_h, and the MLP has m neurons.
+There are S subjects and R relations. H heads have dimension d_h, and the MLP has m neurons. A code
+is the vector that heads output for a subject or for a relation.
 """
 
 from collections.abc import Callable

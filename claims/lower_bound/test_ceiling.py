@@ -1,4 +1,7 @@
-"""A4, A13: the ceiling on the accuracy of estimators that see the gradient at initialisation."""
+"""A4, A13: the ceiling on the accuracy of estimators that see the gradient at initialisation.
+
+In the Gaussian channel normal noise replaces what context tokens add to the gradient.
+"""
 
 import math
 from functools import partial

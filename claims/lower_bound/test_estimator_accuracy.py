@@ -1,4 +1,7 @@
-"""A4, A13: the share of labels that matched filter and linear MMSE guess from the gradient."""
+"""A4, A13: the share of labels that matched filter and linear MMSE guess from the gradient.
+
+Linear MMSE is the linear estimator of minimum mean square error.
+"""
 
 from functools import partial
 

@@ -1,4 +1,7 @@
-"""A4, A13: the sizes at which estimators that see the initial gradient guess half of the labels."""
+"""A4, A13: the sizes at which estimators that see the initial gradient guess half of the labels.
+
+Linear MMSE is the linear estimator of minimum mean square error.
+"""
 
 import math
 from functools import partial

@@ -1,4 +1,7 @@
-"""A4, A13: the gradient's information about the map to labels, and the accuracy that it allows."""
+"""A4, A13: the gradient's information about the map to labels, and the accuracy that it allows.
+
+In the Gaussian channel normal noise replaces what context tokens add to the gradient.
+"""
 
 import math
 from functools import partial

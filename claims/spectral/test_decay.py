@@ -1,7 +1,7 @@
 """Decay of the errors once the facts are learned: 1/(T log T), or exp(-T^2 / const) (D3).
 
-There are S subjects and R relations, and T is the time. The flows are deterministic, and start with
-equal coordinates.
+There are S subjects and R relations, and T is the time. Spectral flow follows the polar factor of
+the gradient. The flows are deterministic, and start with equal coordinates.
 """
 
 import math

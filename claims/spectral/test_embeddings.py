@@ -1,7 +1,7 @@
 """Effect of the tokens' embeddings: none on two of the flows, a large one on sign flow (D4).
 
 The matrix W_KQ gives S subjects and R relations their attention, and W_OV turns tokens into logits
-of answers.
+of answers. Spectral flow follows the polar factor of the gradient, and sign flow its signs.
 """
 
 import math

@@ -1,6 +1,7 @@
 """Delay of subjects behind relations, under gradient and spectral flow (D1, D2).
 
-There are S subjects and R relations. The flows are deterministic, and start with equal coordinates.
+There are S subjects and R relations. Spectral flow follows the polar factor of the gradient. The
+flows are deterministic, and start with equal coordinates.
 """
 
 import math

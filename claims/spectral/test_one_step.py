@@ -1,6 +1,7 @@
 """Number of items that one step of gradient descent, Muon or Newton's method stores.
 
-Item i has a frequency p_i proportional to i^-a, and embeddings u_i and v_i in d dimensions.
+Item i has a frequency p_i proportional to i^-a, and embeddings u_i and v_i in d dimensions. A
+spectral step is Muon's, along the polar factor of the gradient.
 """
 
 from functools import partial

@@ -1,6 +1,7 @@
 """Batch sizes that one step of an optimiser can use.
 
-Item i has a frequency proportional to i^-a, and embeddings in d dimensions.
+Item i has a frequency proportional to i^-a, and embeddings in d dimensions. A spectral step is
+Muon's, along the polar factor of the gradient.
 """
 
 from functools import partial

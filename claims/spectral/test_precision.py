@@ -1,4 +1,7 @@
-"""Time of spectral flow to a small error delta: as log(1/delta), or as its square root (D3)."""
+"""Time of spectral flow to a small error delta: as log(1/delta), or as its square root (D3).
+
+Spectral flow follows the polar factor of the gradient.
+"""
 
 import math
 

@@ -1,8 +1,8 @@
 """Four numbers describe whole matrices under three flows (D5).
 
 The matrix W_KQ gives S subjects and R relations their attention, and W_OV turns tokens into logits
-of answers. The flows are deterministic. Replicates differ only in random embeddings, which make no
-difference in the theory.
+of answers. The flows follow the gradient, its polar factor (spectral flow) or its signs. They are
+deterministic. Replicates differ only in random embeddings, which make no difference in the theory.
 """
 
 import math

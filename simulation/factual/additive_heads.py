@@ -1,7 +1,8 @@
 """Linear programmes that decide whether codes exist that store facts without an MLP.
 
-A fact's logits are then its subject's logits plus its relation's logits. The embeddings of answers
-are independent N(0, I/d) vectors, in R = ``relations`` blocks of D = ``answers`` vectors.
+A code is the vector that heads output for a subject or for a relation. A fact's logits are then its
+subject's logits plus its relation's logits. The embeddings of answers are independent N(0, I/d)
+vectors, in R = ``relations`` blocks of D = ``answers`` vectors.
 """
 
 import numpy as np

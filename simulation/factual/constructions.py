@@ -6,10 +6,11 @@ with cosine features follows. No layer is trained or idealised:
     x = sum_h O_h V_h sum_t softmax_t((Q_h e_EOS) . (K_h e_t) / sqrt(d_h)) e_t,
     F(x) = V^T sigma(W x + b).
 
-Each head has a group of tokens, either subjects or relations, and uses the dual basis in the span
-of its group's embeddings and the EOS embedding. So a head with one of its tokens in the prompt
-outputs nearly that token's code, and any other head attends to EOS and outputs nearly zero. A head
-fails where another token's embedding overlaps with its key by chance.
+Each subject and relation has a code, a vector in d dimensions. Each head has a group of tokens,
+either subjects or relations, and uses the dual basis in the span of its group's embeddings and the
+EOS embedding. So a head with one of its tokens in the prompt outputs nearly that token's code, and
+any other head attends to EOS and outputs nearly zero. A head fails where another token's embedding
+overlaps with its key by chance.
 
 In shapes, B is the number of replicates, S and R are the numbers of subjects and relations, and V
 is the number of tokens.

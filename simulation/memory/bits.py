@@ -1,7 +1,8 @@
 """Memories of a given number of bits: all codes, searched codes, random codes, and weights.
 
-A memory stores a uniformly random function from N facts to M outputs. Encoder and decoder may share
-random numbers.
+A memory stores a uniformly random function from N facts to M outputs. A code of B bits has 2^B
+codewords, which are such functions, and the memory stores which of them is nearest. Encoder and
+decoder may share random numbers.
 """
 
 import itertools

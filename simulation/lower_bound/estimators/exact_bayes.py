@@ -1,4 +1,4 @@
-r"""Exact Bayesian estimate in the Gaussian channel, by a sum over all V! maps.
+r"""Exact Bayesian estimate in the channel `gradient_channel.gaussian`, by a sum over all V! maps.
 
 In white coordinates (`whitening`) the likelihood of a map is
 

@@ -3,9 +3,10 @@ r"""Two-sided ridge regression, and its limit without ridge, the linear MMSE est
 .. math:: S^\top = U\,(U^\top U + \rho I)^{-1}\, G\, (Z^\top Z + \rho I)^{-1} Z^\top
 
 S has the scores by token and label, and G is the gradient. The rows of U and Z are the output and
-input embeddings, centred, and :math:`\rho` is the ridge. In the Gaussian channel signal and noise
-both have covariances proportional to :math:`U^\top U \otimes Z^\top Z`. So the linear estimate of
-minimum mean square error (MMSE) has no ridge. A large ridge gives the matched filter.
+input embeddings, centred, and :math:`\rho` is the ridge. In the channel `gradient_channel.gaussian`
+signal and noise both have covariances proportional to :math:`U^\top U \otimes Z^\top Z`. So the
+linear estimate of minimum mean square error (MMSE) has no ridge. A large ridge gives the matched
+filter.
 """
 
 import torch
