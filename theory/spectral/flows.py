@@ -191,7 +191,7 @@ def _gradient_time(facts: Facts, part: Part, x: float) -> float:
         return 0.0
     bend = facts.start**2 / (2 * scale)
     growth = math.asinh(x / bend) - math.asinh(first / bend)
-    # Where the bend is felt, the exponential is still 1.
+    # Where x is of the order of the bend, e^x is still close to 1.
     felt = growth - math.log(x / first)
     saturation = special.expi(x) - special.expi(first) + felt
     return float(scale / 2 * (growth + saturation / (own - 1)))

@@ -32,9 +32,9 @@ T = TypeVar("T")
 STAKES = np.append(np.geomspace(0.01, 0.9, 12), 1.0)
 """Stakes: the shares of wealth that the bets of Betting's mixture risk."""
 PARTS = np.append(np.full(12, 0.75 / 12), 0.25)
-"""Share of the initial wealth behind each stake. Behind the whole stake is a quarter. It wins most if
-all replicates agree. One replicate against it loses this quarter, which costs a log wealth of
-log(4/3), or 2 per cent more replicates."""
+"""Share of the initial wealth behind each stake. The whole stake has a quarter of the wealth. It
+wins most if all replicates agree. One replicate against it loses this quarter, which costs a log
+wealth of log(4/3), or 2 per cent more replicates."""
 
 MANY = 2**14
 """Number of values above which values that agree to 2^-10 are counted together; also, how many
