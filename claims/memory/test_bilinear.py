@@ -83,9 +83,10 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(x="width", y_label="smallest margin of a score", log="x", dear=True),
 )
 def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The smallest of N margins is signal less cross talk. At the published sizes the constants of
-    the limit are up to 0.3 too high. The reasons are that quadratic features of d = 64 have hardly
-    more directions than there are neurons, and that a key of small features has less signal."""
+    """The smallest margin of N keys is signal less cross talk. At the published sizes the constants
+    of the limit give margins up to 0.3 too high, for two reasons. Quadratic features of d = 64
+    coordinates have only 2,080 directions, for 256 to 1,024 neurons. And a key whose features are
+    short has less signal."""
     return block.draw(measured.answered, {**cell, "whitened": False})["margin"]
 
 

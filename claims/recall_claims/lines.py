@@ -18,7 +18,7 @@ from recall_reports.record.values import Line, Plot
 
 EVEN = 2  # number of equal parts whose ends, with the cells, are a curve's first points
 MOST = 64  # largest number of points of a curve
-BEND = 0.008  # largest distance of a curve from straight lines, as a share of its height
+BEND = 0.004  # largest distance of a curve from straight lines, as a share of its height
 BEYOND = 0.1  # distance by which a curve reaches beyond all cells, as a share of their width
 DIGITS = 6
 FAILS = (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError, AssertionError)

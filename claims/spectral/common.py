@@ -79,8 +79,8 @@ def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
     """Make the model in the cell's embeddings.
 
     "random" means orthonormal embeddings drawn for each replicate; more than 128 answers stay
-    one-hot. Otherwise embeddings are one-hot, or the letters of `facts.hadamard_or_one_hot`. Then
-    nothing is random, and one replicate represents all.
+    one-hot. Otherwise embeddings are "one-hot", or a word of three letters chooses them, as in
+    `facts.hadamard_or_one_hot`. Then nothing is random, and one replicate represents all.
     """
     s, r = cell["subjects"], cell["relations"]
     inputs = outputs = None

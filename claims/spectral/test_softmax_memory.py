@@ -1,7 +1,7 @@
 """Paper F, a linear memory under softmax: whole matrices, compared with one number per item.
 
 K items have frequencies p_j, and a share alpha of labels is noise: c = 1 - alpha + alpha/K. A lead
-is an item's own score less its other scores. It ends at log(c K/alpha), which steps eta pass at T*.
+(an item's own score minus any other) ends at log(c K/alpha), for Muon after T* steps of size eta.
 """
 
 import math

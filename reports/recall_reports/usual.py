@@ -204,7 +204,7 @@ def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float]
 
 
 def _separated(shares: Array) -> bool:
-    """Whether the shares, from the smallest size up, fit a curve of any steepness."""
+    """Check whether arbitrarily steep curves fit the shares, given from the smallest size up."""
     steps = np.diff(shares)
     within = int(((shares > 0) & (shares < 1)).sum())
     return within < 2 and bool((steps >= 0).all() or (steps <= 0).all())

@@ -96,8 +96,11 @@ def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores
         r_i = \frac{1}{\sqrt m} W^\top \Big[\phi'(W \bar h_i) \odot
         \Big(\frac{V_1}{\eta}\Big)^\top U \delta_{k_i}\Big]
 
-    Letters are explained in `simulation.attention.three_steps.token_scores`. The function keeps
-    O(N (L + d) + V (d + m)) numbers per replicate, and one tile.
+    The module docstring explains W, U, phi and delta. Of sequence i, :math:`k_i` is the label,
+    :math:`\bar h_i` the mean value, and :math:`\kappa_{ij}` and :math:`v_{ij}` the key and value at
+    position j. ``V_1`` is V_m after step 1, and W_KQ is the attention matrix.
+
+    The function keeps O(N (L + d) + V (d + m)) numbers per replicate, and one tile.
     """
     parts = [_scores(batch[r], layer[r], centred) for r in _groups(batch, layer)]
     names = vars(parts[0])

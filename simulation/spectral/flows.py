@@ -37,7 +37,7 @@ def newton_schulz(matrix: Tensor) -> Tensor:
     """Take Muon's five quintic Newton-Schulz steps.
 
     The steps bring singular values above 0.002 of the Frobenius norm to between 0.7 and 1.2.
-    Smaller values stay smaller.
+    Much smaller values end lower: 0.001 of the norm at 0.5, and 0.0001 at 0.05.
 
     K. Jordan et al., "Muon: an optimizer for hidden layers in neural networks" (2024).
     """

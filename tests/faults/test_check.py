@@ -146,7 +146,7 @@ def another_control(run: Run) -> None:
 
 
 def another_hunt(run: Run) -> None:
-    """Record a claim as refuted by a hunt, though the ledger has no violation that it confirmed."""
+    """Record tiny.one as refuted by a hunt, though the ledger has no violation of tiny.one."""
     told = dict(run.entry("mean")["hunt"], points=[])
     run.entry().update(hunt=told, verdict="REFUTED", outcome="failed")
 

@@ -1,6 +1,6 @@
 """A record is checked when written and read, and writing a report never destroys an earlier one.
 
-`__snapshots__/` has the refused records.
+`__snapshots__/test_golden/test_cases[refused].txt` lists edits of a record that are refused.
 """
 
 import errno

@@ -1,8 +1,8 @@
 r"""Declaration of noise terms: `noise_term` declares each once, on its formula.
 
-Everything that needs a term reads it from `noise.TERMS`: the sum of the noise, the law of a
-replicate (`covariance_power`), the critical number of samples (`exponents`, `coefficient`), the
-Attention-MLP and the claims.
+The sum of the noise, its spread between replicates, the critical number of samples,
+`theory.attention_mlp` and the claims read terms from `noise.TERMS`. The spread needs their
+`covariance_power`, and the critical number their `exponents` and `coefficient`.
 """
 
 import math

@@ -291,9 +291,10 @@ def read_mean(problem: Problem) -> float:
 def own_memory(problem: Problem) -> float:
     r"""H: a token's own memory adds to its score, in proportion to how often it was informative.
 
-    With the trigger in the values the trigger's memory also adds to the token's score. In the first
-    bracket, $4(1-3/V)$ becomes $9(1-3/V)+t_2-1$, and $2(1-3/V)(1-1/N)$ becomes $13+t_2+h$. The
-    bracket of the second term becomes $(3+6h+h^2)t_3-\frac32t_2$. The variance also grows by
+    With the trigger in the values the trigger's memory also adds to the token's score. The first
+    bracket is multiplied out with its factor $1-3/V$. Then $4(1-3/V)$ becomes $9(1-3/V)+t_2-1$, and
+    $2(1-3/V)(1-1/N)$ becomes $13+t_2+h$. The bracket of the second term becomes
+    $(3+6h+h^2)t_3-\frac32t_2$. The variance also grows by
 
     $$ t_2\Big[\frac{L^2W}{dNV^2}+\frac{t_2+h}{N^2(L-1)}+\frac{(L-1)(W-h)}{dNV}
        +\frac{4+6h+h^2+(t_2-1)(2+h)}{dNV}\Big] . $$

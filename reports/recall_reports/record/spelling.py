@@ -59,7 +59,11 @@ class CommandLine(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # its overloads differ in the namespace alone
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """Parse, and refuse unknown arguments here, where the help names the options."""
+        """Parse, and refuse unknown arguments at once.
+
+        A plain parser leaves a subcommand's unknown arguments to the main parser, whose help does
+        not name the subcommand's options.
+        """
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")

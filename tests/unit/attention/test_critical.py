@@ -58,7 +58,7 @@ NEAR = (
 
 @pytest.mark.parametrize("sizes", NEAR)
 def test_closed_form_is_near_the_full_solution(sizes: tuple[int, int, int]) -> None:
-    """Settings include few samples, few dimensions, few tokens and short sequences."""
+    """Sizes include few dimensions, few tokens, short sequences, and a need for few samples."""
     problem = _problem(*sizes)
     full = critical.critical_samples_full(problem)
     assert critical.critical_samples(problem) == pytest.approx(full, rel=0.06)
