@@ -10,16 +10,19 @@ import numpy as np
 import pytest
 import torch
 
-from recall_claims import Claim
+from recall_claims import Block, Cell, Claim
 from recall_claims.evidence import replay
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
+from recall_claims.evidence.simulate import again
+from recall_claims.model.errors import SimulationError
 from tests.benchmarks import device
 from tests.every_claim import FILES, SLOW, claims_in, imported, lowest, simulated
 from tests.pretended import Count, pretended_gpu
+from tests.unit.library.made import declared, first_task
 
 Slip = Callable[[torch.Tensor, torch.Tensor], object]
 
@@ -103,6 +106,18 @@ def test_what_a_gpu_waits_for_is_counted(name: str) -> None:
         count.kernels = 0
         work(x)
     assert count == expected
+
+
+@declared("T.mixed")
+def mixed(cell: Cell, block: Block) -> torch.Tensor:
+    """A simulation that forgets a device."""
+    return torch.zeros(block.replicates, device=block.device) + torch.ones(block.replicates)
+
+
+def test_a_claim_that_mixes_devices_is_named_with_the_remedy() -> None:
+    where = r"T\.mixed at length=4, block 0: .*two devices.*device=block\.device"
+    with pretended_gpu(), pytest.raises(SimulationError, match=where):
+        again(mixed, replace(first_task(mixed), device="cuda"), (0, 1))
 
 
 def test_a_run_on_a_gpu_takes_blocks_together_and_has_the_cpus_figures(tmp_path: Path) -> None:

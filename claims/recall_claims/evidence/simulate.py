@@ -208,7 +208,9 @@ def _observe(
     except Exception as error:
         if _out_of_memory(error):
             return None
-        raise SimulationError(f"{key}: {told(error)}") from error
+        mixed = task.device != "cpu" and "device" in str(error)
+        remedy = "; make every tensor with device=block.device" if mixed else ""
+        raise SimulationError(f"{key}: {told(error)}{remedy}") from error
     if not isinstance(raw, Mapping):
         raw = {"value": raw}
     if not raw:
