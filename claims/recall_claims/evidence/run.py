@@ -249,7 +249,7 @@ class Running:
         `seconds`: expected seconds of the batch so far.
         """
         after = self.round.unsent[-1] if self.round.unsent else None
-        if after is None or after.cell != task.cell or "cpu" in task.device:
+        if after is None or after.cell != task.cell or task.device == "cpu":
             return False
         limit, ends = self.settings.limit, seconds + (self.seconds(after) or math.inf)
         in_time = limit is None or ends <= limit - time.monotonic()

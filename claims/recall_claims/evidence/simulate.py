@@ -208,7 +208,7 @@ def _observe(
     except Exception as error:
         if _out_of_memory(error):
             return None
-        mixed = task.device != "cpu" and "device" in str(error)
+        mixed = "on the same device" in str(error)  # as torch says it
         remedy = "; make every tensor with device=block.device" if mixed else ""
         raise SimulationError(f"{key}: {told(error)}{remedy}") from error
     if not isinstance(raw, Mapping):

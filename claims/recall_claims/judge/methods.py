@@ -342,7 +342,8 @@ def _log_lower(scaled: Array, needed: float) -> float:
     observed = counts.sum()
     deviation = math.sqrt(float((values / mean - 1) ** 2 @ counts / observed))
     # Where the bound would be for many values that are nearly normal.
-    low = high - max(deviation * math.sqrt(2 * needed / observed) + needed / observed, 1e-6)
+    guess = deviation * math.sqrt(2 * needed / observed) + needed / observed
+    low = max(high - max(guess, 1e-6), -700.0)
     while excess(low) < 0:
         high, low = low, low - 2 * (highest - low)
         if low < -700:
