@@ -36,15 +36,15 @@ def rungs(
 def tiers(
     make: Callable[..., tuple[rc.Cell, ...]], **given: Iterable[Any]
 ) -> dict[Any, Callable[[], tuple[rc.Cell, ...]]]:
-    """Return each tier's cells; they are made from the tier's arguments at their first use."""
+    """Return, for each tier, a function that makes the tier's cells from its arguments."""
     return {tier: partial(make, *values) for tier, values in given.items()}
 
 
 def relaxing(theorem: str, **common: Any) -> Callable[..., Callable[[Observe], rc.Claim]]:
-    """Return a decorator for claims on one theorem, named in a word or two, that share fields.
+    """Return a function that makes decorators for claims on one theorem, which share fields.
 
-    The decorator takes a claim's id, its title, the assumption with its replacement, and further
-    fields. Such a claim is exploratory, and never fails a run.
+    ``theorem``: name of a word or two. The function takes a claim's id, its title, the assumption
+    with its replacement, and further fields. Such a claim is exploratory, and never fails a run.
     """
 
     def relaxed(id: str, title: str, assumption: str, **own: Any) -> Callable[[Observe], rc.Claim]:
@@ -58,8 +58,8 @@ def measuring(
 ) -> Callable[..., rc.Claim]:
     """Return a function that declares claims with the same simulation and different statements.
 
-    The function takes a claim's id, its title, the arguments of ``relaxing`` if that declares the
-    claim, the theorem in words, and fields of this claim. ``declare`` has the common fields;
+    The function takes a claim's id, its title, the assumption if `relaxing` made ``declare``, the
+    theorem in words, and fields of this claim. ``declare`` has the common fields;
     ``observe`` is in the file of the claims, where workers find it.
     """
 

@@ -36,8 +36,8 @@ def embed(
 ) -> torch.Tensor:
     """Draw vectors of the law named ``embeddings``: (R, count, dim).
 
-    ``first``: index of the first basis vector, used only by the orthonormal law, which is not
-    random.
+    ``first``: index of the first basis vector, used only by the orthonormal law. This law is not
+    random, and needs ``dim`` of at least first + count: further vectors would be zero.
 
     Raises KeyError for an unknown law.
     """

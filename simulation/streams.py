@@ -77,7 +77,7 @@ class Streams(Sequence[np.random.Generator]):
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Move all draws of the context to a GPU together; the GPU has their values at the end.
+        """Move the context's draws to a GPU in few copies; the GPU has all values at the end.
 
         A CPU has each value when it is drawn.
         """
@@ -131,7 +131,7 @@ class Streams(Sequence[np.random.Generator]):
         )
 
     def integers(self, high: int, *shape: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
-        """Draw integers from 0 to ``high - 1``, uniform up to a bias of high / 2^32: (R, *shape).
+        """Draw integers uniform in [0, high), to a relative bias of high / 2^32: (R, *shape).
 
         Raises ValueError for ``high`` below 1 or above 2^31.
         """

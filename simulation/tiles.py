@@ -14,7 +14,7 @@ LOOK_EVERY = {"cpu": 1, "cuda": 32}
 
 
 def groups(replicates: int, size: int, like: torch.Tensor | Streams) -> Iterator[slice]:
-    """Split the replicates into slices, each of which fits a tile.
+    """Split the replicates into slices that fit a tile, or have one replicate.
 
     Args:
         replicates: number of replicates.

@@ -31,7 +31,7 @@ _START.set_forkserver_preload(list(LOADED))
 def _bytecode() -> tempfile.TemporaryDirectory[str]:
     """Make a folder in which processes share compiled files, even if Python itself writes none.
 
-    Only the first process makes the folder, and removes it at its end.
+    Only the process that runs the tests makes the folder, and removes it at its end.
     """
     return tempfile.TemporaryDirectory(prefix="bytecode-")
 

@@ -57,7 +57,7 @@ def claims_in(modules: Iterable[object]) -> dict[str, Claim]:
 
 
 def lowest(claim: Claim) -> Sequence[Cell]:
-    """Cells of the lowest tier that has cells."""
+    """Return the cells of the lowest tier that has cells."""
     return next(cells for tier in TIERS if (cells := claim.cells.get(tier)))
 
 

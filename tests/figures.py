@@ -106,14 +106,14 @@ class Named:
         return [end for end in found if end is not None]
 
     def farthest(self, *ends: float) -> float:
-        """Largest distance of components from the theory."""
+        """Return the largest distance of these ends from the theory: 1 for ratios, else 0."""
         return max(abs(end - self.ratio) for end in ends)
 
 
 def bits(pairs: Named, times: float = 1.0) -> float:
-    """Bits per weight of a memory, or a two-layer MLP, that stores a permutation.
+    """Return the bits per weight of a memory, or a two-layer MLP, that stores a permutation.
 
-    The memory stores ``times`` times the predicted number of pairs.
+    It stores ``times`` times the predicted number of pairs.
     """
     cell = pairs.cells[0].params
     count = times * only(c.critical for c in pairs.cells)
@@ -163,7 +163,10 @@ DISTANCES = ("within", "tolerance", "resolution")
 
 
 def noticed(record: Record, *, locates: bool) -> float:
-    """Median error that supported claims on ratios would have noticed."""
+    """Return the median error that supported claims on ratios would have noticed.
+
+    `locates`: whether the ratios are of critical values.
+    """
     found = [c for c in summary.split(record)[0] if c.verdict == c.expected == "SUPPORTED"]
     ratios = [c for c in found if (c.rule.scale, c.rule.locates) == ("ratio", locates)]
     return statistics.median(c.resolution for c in ratios if c.resolution is not None)
@@ -223,7 +226,7 @@ def written(field: str, who: str, record: Record, as_in: str, times: bool) -> st
     """Format a field of the run or of some claims, with as many digits as `as_in`.
 
     Args:
-        field: a field of the table, perhaps with a factor.
+        field: a field of `FIELDS` or `SUITE`, or a parameter, perhaps with a factor.
         who: the claims, or "suite" for the run.
         record: the record that has the figure.
         as_in: the figure that the page has now.

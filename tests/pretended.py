@@ -140,7 +140,7 @@ class _Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @cache
 def _known(func: Any) -> tuple[str, bool]:
-    """Name of an operation, and whether it launches a kernel."""
+    """Return the name of an operation, and whether it launches a kernel."""
     name = func._schema.name.split("::")[1]
     aliases = [x.alias_info for x in func._schema.returns]
     return name, name not in IDLE and not any(x is not None and not x.is_write for x in aliases)
@@ -167,7 +167,7 @@ def waits(name: str, given: list[torch.Tensor]) -> bool:
 def check(name: str, given: list[torch.Tensor]) -> None:
     """Raise the errors that CUDA raises.
 
-    A number may be on the host, and so may the index of an element on the GPU.
+    A number may be on the host, except in `cat` and `stack`, and so may indices into the GPU.
 
     Raises:
         RuntimeError: the operation mixes devices.

@@ -94,7 +94,7 @@ def faults(text: str) -> list[str]:
 
 
 def main(files: Iterable[Path]) -> int:
-    """Print the faults of pages; the exit status is 1 where there are any."""
+    """Print the faults of pages; return 1 if there are any, else 0."""
     lines = [f"{file}: {fault}" for file in files for fault in faults(file.read_text("utf-8"))]
     print(*lines, sep="\n")
     return min(len(lines), 1)

@@ -21,7 +21,7 @@ TITLE = "How many samples N, and what decides"
 
 
 def decides(cell: Cell) -> str:
-    """Condition that needs the most samples; NOTHING where no number suffices."""
+    """Name the condition that needs the most samples; NOTHING if no number suffices."""
     sizes = {"vocab_size": VOCAB, "length": cell["length"], "dim": cell["dim"]}
     if capacity.critical_samples(**sizes) == float("inf"):
         return NOTHING
@@ -30,7 +30,7 @@ def decides(cell: Cell) -> str:
 
 
 def contour(samples: int) -> tuple[list[float], list[float]]:
-    """Longest sequences learned from so many samples, from the least sufficient dimension on."""
+    """Return dimensions from the least sufficient one, and the longest sequences learned there."""
     least = int(capacity.min_dim(samples, VOCAB, LENGTHS[0]))
     dims = [float(least), *(d for d in _places(*DIMS, 13) if d > least)]
     lengths = [capacity.max_length(samples, VOCAB, int(d)) for d in dims]

@@ -1,7 +1,7 @@
 """Capacity: a closed form for the samples needed, which combines localisation, recall and coverage.
 
 Coverage is the share of tokens that were informative in training at least once.
-Its inverses give the largest vocabulary and length, and the least dimension, for given samples.
+The form's inverses give the largest vocabulary and length, and the least dimension.
 Test sizes, replicates and looks were chosen after pilot runs under other seeds.
 """
 

@@ -45,7 +45,7 @@ def distance(ones: list[Tensor], others: list[Tensor]) -> Tensor:
 
 
 def ten_bits(batch: Batch) -> Batch:
-    """Round a batch as TensorFloat-32 does: to 10 bits after the leading bit of each number."""
+    """Round z, u and the trigger as TensorFloat-32 does: to 10 bits after the leading bit."""
 
     def rounded(values: Tensor) -> Tensor:
         mantissa, exponent = torch.frexp(values)

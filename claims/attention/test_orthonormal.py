@@ -1,4 +1,4 @@
-"""Orthonormal embeddings (d > V): no interference, and scores that are sums of Poisson counts."""
+"""Orthonormal embeddings (d >= V + 2): no interference, and scores as sums of Poisson counts."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -126,7 +126,7 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
 )
 def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With orthonormal embeddings the same training sequences localise with the same probability at
-    every dimension above V, so the number of samples that is needed does not depend on d."""
+    every dimension from V + 2 on, so the number of samples needed does not depend on d."""
 
     def found(dim: int, embeddings: str) -> Tensor:
         again = replace(block, rngs=deepcopy(block.rngs))

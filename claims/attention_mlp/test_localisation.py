@@ -92,7 +92,7 @@ def mlp_signal(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention learns the trigger through a random layer, with a signal of b_1^2 times the signal
     without a layer. Here b_1 is the activation's mean slope at inputs as small as a sequence's mean
     value. If the trigger is in the values, an excess chi (V/N)(1 + L/d) is added to b_1^2, with chi
-    the mean slope of the activation times its derivative."""
+    the mean slope of phi phi'."""
     return mlp.token_scores(*block.draw(mlp.draw, cell)).trigger
 
 

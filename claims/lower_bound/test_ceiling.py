@@ -84,8 +84,8 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
     plot=rc.Plot(x="dim", group=("estimator",), y_label="share of labels guessed right", log=""),
 )
 def panel_ceiling(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """No estimator of the panel, all of which see only the gradient at initialisation, exceeds the
-    information-theoretic ceiling on accuracy."""
+    """No estimator of the panel exceeds the information-theoretic ceiling on accuracy. All of them
+    see the gradient at initialisation, and no sequences."""
     return guessed(cell, block, cell["estimator"])
 
 

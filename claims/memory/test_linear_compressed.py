@@ -35,7 +35,7 @@ def large(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
 
 
 def same_parameters(dim: Callable[[float], float]) -> Callable[[rc.Cell], float]:
-    """Predict the rank m at which m d equals d^2 at the dimension that a full-rank memory needs."""
+    """Predict the rank at which m d parameters are as many as a full-rank memory needs."""
     return lambda c: dim(c["associations"]) ** 2 / c["dim"]
 
 

@@ -22,7 +22,7 @@ FEWER = SIZES[0]
 
 
 def beside(law: float, fewer: float) -> float:
-    """Scale ``law`` to be right at 64 attributes, where it is ``fewer``: a dimension."""
+    """Scale ``law`` to the right dimension at 64 attributes, where the law is ``fewer``."""
     return float(needed(FEWER) * law / fewer)
 
 

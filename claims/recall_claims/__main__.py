@@ -167,7 +167,8 @@ def new(name: str, parent: Path) -> list[Path]:
         the paths written, the folder first.
 
     Raises:
-        ValueError: Python cannot import the name, or the name is taken.
+        ValueError: the name is taken, is a keyword, does not begin with a Latin letter, or has
+            other characters than Latin letters, digits and _.
         OSError: the folder exists, or cannot be written.
     """
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):

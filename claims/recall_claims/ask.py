@@ -43,9 +43,11 @@ class Answer:
     Attributes:
         point: the parameters.
         value: the prediction.
-        error: the formula's stated error at the point; empty if none is stated.
-        ends: lowest and highest value that this error allows; None if none is stated.
-        outside: why the point is outside the formula's regime; None if it is inside.
+        error: the formula's stated error at the point; empty if none is stated, or if the value is
+            no finite number.
+        ends: lowest and highest value that this error allows; None without an error.
+        outside: why the point is outside the formula's regime; None if it is inside, or if no
+            regime is stated.
     """
 
     point: Mapping[str, Scalar]
@@ -133,7 +135,8 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
     """Evaluate the formula at each point of a table.
 
     Raises:
-        ValueError: a parameter is missing or unknown, or the formula fails at a point.
+        ValueError: a parameter is missing or unknown, or has a value that the formula does not
+            take; or the formula fails at a point.
     """
     taken = _parameters(formula)
     needed = [name for name, one in taken.items() if one.default is one.empty]
@@ -224,7 +227,7 @@ def listed(package: str) -> Iterator[str]:
 
 
 def meaning(formula: Prediction) -> str:
-    """Say in words what a formula predicts: the first sentence of its docstring."""
+    """Say in words what a formula predicts: the first paragraph of its docstring."""
     words = (inspect.getdoc(formula.function) or "").partition("\n\n")[0].split()
     return re.sub(r"\$([^$]+)\$", lambda found: line(found[1]), " ".join(words)).replace("``", "`")
 
@@ -236,7 +239,10 @@ def _figure(value: float | str) -> str:
 
 
 def tested_by(formula: Prediction, baseline: Path) -> list[ClaimRow]:
-    """Return a report's claims that test the formula, or else those on a formula of its module."""
+    """Return a report's claims that test the formula, or else those on a formula of its module.
+
+    Without the report there are none.
+    """
     claims = load(baseline).claims if baseline.is_file() else []
     found = [claim for claim in claims if claim.source.module == formula.module]
     return [claim for claim in found if claim.latex == formula.latex] or found

@@ -72,14 +72,14 @@ def _refuse_other_tier(claim: Claim, settings: Settings) -> None:
 def write(samples: Sequence[Sample], path: Path) -> int:
     """Write a row per replicate to a new CSV file, or arrays per cell to a new NPZ file.
 
-    A parameter that a cell lacks has an empty column.
+    A parameter that a cell lacks is empty in the cell's rows.
 
     Returns:
         the number of replicates.
 
     Raises:
         OSError: the file exists, or cannot be written.
-        ValueError: its name ends in neither .csv nor .npz.
+        ValueError: the file's name ends in neither .csv nor .npz.
     """
     if path.suffix == ".npz":
         arrays = {f"{s.cell.id}/{name}": v for s in samples for name, v in s.observations.items()}

@@ -19,7 +19,7 @@ from recall_reports.record.values import Line, Plot
 EVEN = 2  # number of equal parts whose ends, with the cells, are a curve's first points
 MOST = 64  # largest number of points of a curve
 BEND = 0.004  # largest distance of a curve from straight lines, as a share of its height
-BEYOND = 0.1  # distance by which a curve reaches beyond all cells, as a share of their width
+BEYOND = 0.1  # distance by which a curve reaches beyond its cells, as a share of all cells' width
 DIGITS = 6
 FAILS = (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError, AssertionError)
 """Errors by which a formula says that it has no value."""
@@ -75,9 +75,9 @@ def lines(
 ) -> list[Line]:
     """Work out the curves of a claim's prediction, and of wrong theories where they differ most.
 
-    If the plot says that predictions are dear, there are no curves. If the regime ends or a
-    prediction fails between cells, there is no curve along these cells. If the claim has a `curve`
-    of its own, wrong theories have no curves.
+    There are no curves without a plot of curves and a prediction, or if the plot says that
+    predictions are dear: too slow. If the regime ends or a prediction fails between cells, there is
+    no curve along these cells. If the claim has a `curve` of its own, wrong theories have none.
 
     Args:
         claim: the claim.
@@ -142,7 +142,7 @@ def _strands(
 
 
 def _monotone(strand: Strand) -> bool:
-    """Whether x never repeats, and all else that changes are positive, monotone numbers."""
+    """Whether x never repeats, and x and all else that changes are positive, monotone numbers."""
     for name in strand.cells[0].keys() - strand.shared.keys():
         values = [cell.get(name) for cell in strand.cells]
         numbers = [value for value in values if is_size(value)]
@@ -214,7 +214,10 @@ def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: fl
 def _bent(
     found: Points, value: Callable[[float], float | None], across: _Axis, up: _Axis, *, whole: bool
 ) -> Points:
-    """Add points where the curve bends, until straight lines follow it."""
+    """Add points where the curve bends, until straight lines follow it or there are `MOST`.
+
+    If the curve has no value at a new point, return no points.
+    """
     heights = [up.at(y) for y in found.values()]
     height = max(heights) - min(heights)
     todo = list(pairwise(sorted(found)))
@@ -250,7 +253,7 @@ def _departure(plot: Plot, strand: Strand) -> float:
 
 
 def _number(predict: Predict, cell: Cell) -> float | None:
-    """Return the predicted number if it is finite; None also if the formula fails."""
+    """Return the predicted number, or the first of several; None if no finite one is given."""
     with suppress(*FAILS):
         found = predict(cell)
         while isinstance(found, Mapping):

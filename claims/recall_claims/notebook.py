@@ -45,8 +45,8 @@ def run(
             by ``import claims.papers``; in pytest, a conftest.py does this.
         tier: "smoke", "standard" or "full".
         seed: the suite's seed.
-        ledger: ledger to read evidence from and keep it in. A claim written in a notebook draws
-            fresh evidence each time, since nothing shows which code its evidence depends on.
+        ledger: ledger to read evidence from and keep it in. A claim written in a notebook is
+            simulated each time and not kept, since nothing shows which code its evidence rests on.
 
     Raises:
         ClaimError: the claim is written wrongly, or does not run in the tier or on a CPU.

@@ -247,7 +247,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
 
 
 def _in_words(claim: Claim) -> dict[str, str]:
-    """Put in words the declared parts that no other field has, the same in every tier.
+    """Put in words the declared parts that no other field of the row has, the same in every tier.
 
     Cells that a function makes are left out.
     """

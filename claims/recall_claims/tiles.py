@@ -16,7 +16,7 @@ from recall_claims.model.cell import Cell
 from recall_reports.record.values import Tiles
 
 ACROSS, UP = 33, 25  # largest number of places on each axis
-COARSE = 8  # largest side of a patch, in places, that is filled if its corners agree
+COARSE = 8  # largest side of a patch, in steps between places, that is filled if its corners agree
 BEYOND = 1.25  # factor by which a plane reaches beyond the cells
 FEWEST = 3  # least number of cells' places in a plane
 MOST = 3  # largest number of planes in a plot
@@ -25,9 +25,10 @@ MOST = 3  # largest number of planes in a plot
 def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
     """Work out the names that a claim's map predicts between its cells, for its fullest planes.
 
-    There are no tiles if the plot or the cells lack axes, if some value on an axis is not a
-    positive number, or if predictions are not names. There are none either if cells have different
-    parameters. A plane needs cells at `FEWEST` places.
+    Cells of a plane agree in all parameters, except the axes, that change the prediction. A plane
+    needs cells at `FEWEST` places, and a name predicted for its first cell. There are no tiles
+    without a map, axes or predictions, or if some value on an axis is not a positive number. There
+    are none either if cells have different parameters.
     """
     plot, predict = claim.plot, claim.predict
     if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:
@@ -52,7 +53,7 @@ def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
 
 
 def _telling(predict: Predict, cells: Sequence[Cell], axes: set[str]) -> list[str]:
-    """Return the parameters, except the axes, that change the prediction of some cell."""
+    """Return the parameters, except the axes, whose next value changes some cell's prediction."""
     found = []
     right = {cell: _name(predict, cell) for cell in cells}
     for name in sorted(set(cells[0]) - axes):
@@ -84,7 +85,10 @@ def _places(values: Sequence[float], number: int) -> list[float]:
 
 
 def plane(predict: Predict, cell: Cell, axes: dict[str, list[float]], telling: list[str]) -> Tiles:
-    """Predict names over the places of two axes, for cells that share the parameters `telling`."""
+    """Predict names at all places of two axes; `cell` gives the other parameters.
+
+    `telling`: the parameters by which the tiles name this plane.
+    """
     (x, xs), (y, ys) = axes.items()
     known: dict[tuple[int, int], str | None] = {}
 

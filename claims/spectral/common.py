@@ -43,7 +43,7 @@ def reducible(regime: rc.Regime) -> rc.Regime:
 
 
 def whole(cell: rc.Cell) -> float:
-    """Return the cost of a flow of whole matrices: facts times answers times tokens."""
+    """Return the cost of a flow: facts times answers times tokens, or 1 if matrices are reduced."""
     subjects, relations = cell["subjects"], cell["relations"]
     reduced = cell.get("weights") == "reduced"
     return 1.0 if reduced else float((subjects * relations) ** 2 * (subjects + relations))
@@ -113,7 +113,7 @@ def path(
     times: Sequence[float],
     start: facts.Weights | None = None,
 ) -> Iterator[facts.Weights]:
-    """Follow the cell's flow from ``start``; by default its four `facts.Scalars` are equal."""
+    """Follow the cell's flow from ``start``, by default one with four equal `facts.Scalars`."""
     if start is None:
         level = cell.get("start", START)
         start = model.start(level, level)

@@ -264,7 +264,7 @@ among them, keep their ratios with an assumption of sign flow relaxed."""
 )
 def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under sign flow, the ratio of the learning times is the same from a disturbed start. Entries
-    of the gradient that are exactly zero on the manifold are not zero there."""
+    of the gradient that are exactly zero on the manifold are then not zero."""
     model, clock = task(cell, block), flows.clock(cell["duration"], 300)
     start = disturbed(model.start(START, START), 1e-3 * START)
     odds = flows.followed(model, flows.flow(model, start, "sign", clock))

@@ -77,8 +77,8 @@ TRAJECTORY = (
     ),
 )
 def manifold(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Along each flow, W_OV is a combination of two fixed matrices, and W_KQ of two others. In each
-    one coefficient is for all subjects, and the other for all relations."""
+    """Along each flow, W_OV is a combination of two fixed matrices, and W_KQ of two others. Of each
+    two coefficients, one is for all subjects, and the other for all relations."""
     model = task(cell, block)
     clock = flows.clock(cell["time"], STEPS)
     found = model.scalars(end(cell, model, clock))

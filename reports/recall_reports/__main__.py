@@ -82,5 +82,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    gc.disable()  # saves a tenth of a page's time; the process ends soon
+    gc.disable()  # saves a tenth of the time that a page takes; the process ends soon
     sys.exit(main())

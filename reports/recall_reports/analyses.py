@@ -13,7 +13,7 @@ from recall_reports.record import ClaimRow, ComponentRow, Range, Usual, UsualRow
 from recall_reports.record.values import Verdict
 
 MISSES = 0.05
-"""Level of the tests, adjusted for all tests of a run."""
+"""Level of the tests, for p-values adjusted for all tests of a run."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Analyses:
         return [Tested(*pair, p) for pair, p in zip(pairs, adjusted, strict=True)]
 
     def said(self, claim: ClaimRow) -> list[str]:
-        """Return a claim's analyses as text, empty without any."""
+        """Return each component's analysis as text; all are empty if the claim has no analysis."""
         found = self.of(claim)
         none = ("no usual interval" if claim.rule.locates else "–") if any(found) else ""
         return [

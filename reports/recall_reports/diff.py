@@ -81,7 +81,8 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
     conftest.py and data come first.
 
     Claims that either run left out (state NOT RUN) are compared only if both runs had the same
-    tier: a claim that only the new run left out counts as gone.
+    tier. A claim that only the new run left out counts as gone, one that only the old run left out
+    as new.
     """
     before = {claim.id: claim for claim in old.claims}
     after = {claim.id: claim for claim in new.claims}
@@ -188,7 +189,7 @@ def _edited(old: Record, new: Record) -> Iterator[Change]:
 
 
 def _declared(record: Record) -> dict[str, dict[str, dict[str, str]]]:
-    """Map claims, papers and the run to kinds of declared parts, and these to texts by subject."""
+    """Return the declared parts of the run, papers and claims, as texts by kind and by subject."""
     suite, budget = record.suite, record.suite.error_budget
     run = {"tier": suite.tier, "seed": suite.seed, "error budget": budget.probability}
     run["chains of imports"] = suite.independence.chains
@@ -290,7 +291,7 @@ def markdown(found: Sequence[Change]) -> str:
     for index, change in enumerate(found):
         texts = (change.kind, change.old, change.new, change.note)
         heading, *rest = (escaped(text[:LONGEST_CELL]) for text in texts)
-        # As code, an id such as www.example.org is no link; other texts are no ids or files.
+        # As code, an id such as www.example.org is no link; a text with spaces is escaped.
         named = re.fullmatch(r"[\w./-]{1,200}", change.claim)
         claim = code(change.claim) if named else escaped(change.claim[:LONGEST_CELL])
         lines.append(f"| {' | '.join((heading, claim, *rest))} |")

@@ -23,7 +23,7 @@ def message(claim: ClaimRow, share: float, budget: float, since: str = "") -> st
     Args:
         claim: a decided claim whose verdict is not as expected.
         share: the claim's slot of the error budget, its alpha.
-        budget: the probability that the run refutes any true claim.
+        budget: the run's error budget.
         since: edits since the claim came out as expected; empty if unknown.
     """
     why = f": {' '.join(claim.explanation.split())}" if claim.explanation else ""

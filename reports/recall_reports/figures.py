@@ -68,7 +68,10 @@ def finding(found: ComponentRow | ControlRow | None) -> str:
 
 
 def on_edges(found: ComponentRow | ControlRow) -> tuple[bool, bool]:
-    """Whether each bound of a supported component lies on an edge, to 2% of the region."""
+    """Whether each bound of a supported component is on an edge, to 2% of the region's width.
+
+    Both are false for any other verdict, and for a region with one edge.
+    """
     region = found.region
     if not isinstance(found, ComponentRow) or found.verdict is not Verdict.SUPPORTED:
         return False, False
@@ -99,7 +102,7 @@ def in_words(found: ComponentRow | None) -> str:
 
 
 def near_one(found: ComponentRow | ControlRow) -> str:
-    """Write the estimate as `1 + 2e-4` if the region is narrow and around 1; else nothing."""
+    """Write an estimate near 1 as `1 + 2e-4` if the region is narrow around 1; else nothing."""
     region, estimate = found.region, found.estimate
     if region is None or estimate is None or not _about_one(region) or abs(estimate - 1) > 0.1:
         return ""
@@ -193,7 +196,7 @@ def region(found: ComponentRow | ControlRow | None) -> str:
 
 
 def bounds(ends: Range) -> str:
-    """Write a range as `[0.97, 1.03]`, as `≤ 1e-9` with one edge, or as `1 ± 1e-6` close to 1."""
+    """Write a range as `[0.97, 1.03]`; with one edge as `≤ 1e-9`; if narrow, as `1 ± 1e-6`."""
     if ends.low is None and ends.high is None:
         return "anything"
     if ends.low is None:

@@ -51,7 +51,7 @@ VALUE = re.compile(r"[a-z -]+|(?:\d?(?:\.\d+)?(?:em|ex|pt|px)?(?: |$))+")
 def mathml(latex: str, *, block: bool = True) -> Markup:
     """Convert a formula to MathML, readable without script; to its LaTeX as code if this fails.
 
-    For any formula, the result has only ELEMENTS, ATTRIBUTES and text.
+    For any formula, the MathML has only ELEMENTS, ATTRIBUTES, its namespace and text.
     """
     try:
         converted = _allowed(_converted(latex, block=block))
@@ -148,7 +148,8 @@ def prose(text: str) -> Markup:
 def inline(text: str) -> Markup:
     """Set a text: `$...$` becomes MathML, and backquotes code.
 
-    In the rest V^2 is raised, z_trig lowered, and 'alpha >= sqrt(2)' becomes 'α ≥ √(2)'.
+    In the rest, the 2 of V^2 is raised, the trig of z_trig lowered, and 'alpha >= sqrt(2)' becomes
+    'α ≥ √(2)'.
     """
     parts, position = [], 0
     for match in INLINE.finditer(text):

@@ -24,7 +24,7 @@ plots."""
 
 
 def render(record: Record, analyses: Analyses | None = None) -> str:
-    """Make the page of a valid record, with its usual analyses if already made."""
+    """Make the page of a valid record; `analyses` are its usual analyses, if already made."""
     analyses = analyses or Analyses(record.claims, record.usual)
     text = page(
         "report.html.j2",

@@ -165,9 +165,10 @@ def seconds(value: float) -> str:
 
 
 def component_names(claim: ClaimRow) -> list[str]:
-    """Name each component of a claim.
+    """Name each component by the parameters in which components differ.
 
-    Names of cells have the parameters in which cells differ, names of exponents their parameter.
+    If none differ, the name has all parameters; without any, it is the component's own. The name of
+    an exponent begins with `exponent of`.
     """
     differ = {*_differing(claim)}
     names = []
@@ -182,7 +183,7 @@ def component_names(claim: ClaimRow) -> list[str]:
 def varying(claim: ClaimRow) -> list[str]:
     """List the parameters that distinguish a claim's components.
 
-    The list is empty for exponents, and if only one parameter differs: it names the components.
+    The list is empty for exponents, and if only one parameter differs, which is then in the names.
     """
     found = _differing(claim)
     return found if len(found) > 1 and claim.rule.scale != "exponent" else []
@@ -213,8 +214,8 @@ def reason(claim: ClaimRow) -> str:
 
 
 def standing(claim: ClaimRow) -> str:
-    """Say in a sentence where the bounds lie and whether controls are refuted; empty without
-    components."""
+    """Say in a sentence where the bounds lie and, if inside, whether controls are refuted; empty
+    without components."""
     head = claim.head
     if head is None:
         return ""
@@ -273,7 +274,7 @@ def resolution(claim: ClaimRow) -> str:
 
 
 def noticed(claim: ClaimRow) -> str:
-    """Write in few words the smallest error that data would refute, such as `constant 5.3%`."""
+    """Write in few words the smallest error that data would refute: `constant 5.3%`, or a dash."""
     if claim.state != "DECIDED" or not claim.resolution:
         return "–"
     words = resolution(claim).split()
@@ -290,7 +291,7 @@ def certificate(claim: ClaimRow) -> str:
 
 
 def at_each_look(claim: ClaimRow) -> bool:
-    """Whether the claim's looks share its error probability, so that its alpha is a look's."""
+    """Whether looks share the claim's error probability: its alpha is then one look's level."""
     shared = not claim.rule.exact or "the looks share" in claim.rule.method  # as laws' do
     return shared and claim.looks_planned > 1
 
@@ -328,7 +329,7 @@ def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:
 def letters(claim: ClaimRow, others: Mapping[str, str]) -> str:
     """Explain the letters in a claim's formula: `$V$ vocabulary size, $L$ length`.
 
-    The meanings of `others`, which are LaTeX, come last.
+    `others` maps further letters, in LaTeX, to their meanings, which come last.
     """
     marks = list(LETTER.finditer(WORDS.sub(" ", claim.latex)))
     found = {_plain(text) for mark in marks for text in (mark[0], mark["base"])}

@@ -30,7 +30,7 @@ ORDER = (*(state for state in OUTCOMES if state != phrases.AS_EXPECTED), phrases
 
 @dataclass(frozen=True)
 class Entry:
-    """A statement or a module of formulas, with its bases and the claims that test it.
+    """A statement or a module of formulas, the entries it rests on, and the claims that test it.
 
     `setting`: whether it is a definition, which claims use and do not test.
     """
@@ -85,7 +85,7 @@ def telling(claims: Sequence[ClaimRow]) -> ClaimRow | None:
 
     Failed claims come before all others, claims on theorems before exploratory claims, and claims
     expected to hold before others. Among equals, errors in a constant come before errors in an
-    exponent, a probability and so on, and the smallest error that the data would refute is first.
+    exponent, a probability and so on, and then the smallest `resolution` comes first.
     """
 
     def rank(claim: ClaimRow) -> tuple[bool, bool, bool, int, float]:
@@ -156,8 +156,8 @@ def controls(record: Record) -> tuple[int, int]:
 def combined(claims: Sequence[ClaimRow]) -> str:
     """Return one state for several claims: the worst of the claims on theorems.
 
-    "False, as expected" is a success, returned only without any other state. Exploratory claims of
-    different verdicts are "exploratory".
+    "False, as expected" is a success, returned only if all other claims were not run. Exploratory
+    claims of different states are "exploratory".
     """
     found = count(claim for claim in claims if not claim.exploratory)
     for state in WORST_FIRST:
@@ -215,7 +215,7 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def attention(record: Record) -> list[list[ClaimRow]]:
-    """List the claims that failed, are undecided or were not run, failures first.
+    """List the claims that did not pass: failures first, then skipped ones.
 
     Claims that were not run for the same reason share an entry; every other claim has its own.
     """
@@ -271,7 +271,7 @@ def derivations(record: Record) -> list[Entry]:
 def cited(claim: ClaimRow, paper: PaperRow) -> list[Work]:
     """List the publications that a claim's statements come from.
 
-    A group of papers is never cited: its title is ours.
+    A key that means several publications is never cited: its title is ours.
     """
     if all(statement.work is None for statement in paper.statements):
         own = Work(authors=paper.authors, title=paper.title, identifier=paper.identifier)

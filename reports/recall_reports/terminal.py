@@ -26,7 +26,7 @@ STYLES = {
     "ERROR": "bold magenta",
 }
 WIDE = 112  # least width at which region and resolution have room
-SLIM = 43  # least width next to a name for its finding
+SLIM = 43  # least width that other columns need next to the longest name
 NOTICES = "notices: the smallest error in the theory that the data would have refuted"
 MANY = 8
 """Largest number of claims that were not run to name without -v."""
@@ -43,8 +43,8 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     Args:
         record: record of a run.
         console: console to print to.
-        verbosity: below 0 there is no table, and claims that were not run are left out. Above 0 the
-            table has another line per claim, on its evidence and resolution.
+        verbosity: below 0 there are no tables, budget or first lines, and claims that were not run
+            are left out. Above 0 a decided claim has two more lines: evidence and usual analysis.
     """
     analyses = Analyses(record.claims, record.usual)
     width, unicode = console.width, not console.options.ascii_only
@@ -95,7 +95,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
 def _table(
     claims: Sequence[ClaimRow], analyses: Analyses, *, width: int, unicode: bool, verbose: bool
 ) -> Table:
-    """Make a row per verdict. Findings are wrapped, but never names, so that they can be copied."""
+    """Make a row per claim. Findings wrap; a name wraps only if it is wider than the console."""
     wide, headers = width >= WIDE, ["verdict", "claim", figures.FINDING]
     slim = width < SLIM + max(len(claim.id) for claim in claims)
     if slim:  # the finding is under the name, and the name under the verdict if both are long
@@ -139,7 +139,7 @@ def _cells(claim: ClaimRow, analyses: Analyses, *, wide: bool, verbose: bool) ->
 
 
 def _fit(text: Text, unicode: bool) -> Text:
-    """Remove characters that control the terminal; without `unicode`, write ASCII."""
+    """Escape characters that control the terminal; without `unicode`, write ASCII."""
     if clean(text.plain) != text.plain:
         text = Text(clean(text.plain), style=text.style)
     if unicode:

@@ -83,8 +83,8 @@ def sum_bags(table: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor) -> t
 def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
     """Sum, for each label, ``table[x]`` over the tokens x of its sequences: (R, V, d).
 
-    ``table``: (R, V, d). ``tokens``: (S, K), any K tokens of each of S sequences, which are sorted
-    by replicate and label; all replicates have equally many sequences. ``counts``: (R, V),
+    ``table``: (R, V, d). ``tokens``: (S, K) rows, any K tokens of each of S sequences, sorted by
+    replicate and label; all replicates have equally many sequences. ``counts``: (R, V),
     sequences of each label. If labels have many tokens, the function counts tokens and multiplies
     tiles of counts by the table; otherwise it gathers rows.
     """
@@ -134,7 +134,7 @@ def inner_products(
 def row_products(table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     """Compute ``table[x_ij] . rows[i]`` for every token x_ij of every row i: (R, B, L).
 
-    ``table``: (R, n, d).  ``rows``: (R, B, d).  ``tokens``: (R, B, L) int64, the x_ij.
+    ``table``: (R, n, d).  ``rows``: (R, B, d).  ``tokens``: (R, B, L) int64, the x_ij, below n.
     """
     replicates, size, _ = table.shape
     if size > DENSE_RATIO[table.dtype] * tokens.shape[2] and _sparse(table):
@@ -191,7 +191,7 @@ def _tiles(
 ) -> Iterator[tuple[slice, slice, slice]]:
     """Yield slices of replicates, labels and sequences, a tile at a time.
 
-    A tile has several whole replicates, or some labels of one replicate. To split by labels, the
+    A tile has whole replicates, or some labels of one replicate. To split by labels, the
     host has to read how many sequences each label has.
     """
     replicates, vocab_size, _ = table.shape

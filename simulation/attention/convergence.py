@@ -39,7 +39,7 @@ class Limit:
         return torch.cat(shares)
 
     def direction_error(self, *, eta: float) -> torch.Tensor:
-        """Measure the relative distance of ``W_KQ query / eta`` after step 2 from its limit."""
+        """Measure the relative error of ``W_KQ query / eta`` after step 2, at gamma = 1."""
         errors = []
         for r, trained in self._train(eta, gamma=1.0):
             exact = self.scores.direction[r]
@@ -48,7 +48,7 @@ class Limit:
         return torch.cat(errors)
 
     def softness(self, *, eta: float, gamma: float) -> torch.Tensor:
-        """Average the distance between attended values, softmax and hard, over fresh sequences."""
+        """Average over fresh sequences the distance of attended values from those in the limit."""
         attended = three_steps.attend(self.fresh, self.scores)
         hard = three_steps.attended_values(self.fresh, attended)
         distances = []

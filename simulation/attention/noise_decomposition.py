@@ -84,7 +84,7 @@ def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
     """Compute the deviation of the trigger's weight in w from this weight at infinite N: (R,).
 
     The mean square of this deviation is the variance that a finite sample adds to the trigger
-    score. The batch must not have the trigger in the values, which adds an excess at finite N.
+    score. The batch must not have the trigger in the values: this limit leaves out what it adds.
     """
     found = []
     for pieces in _tiles(batch):
@@ -110,7 +110,7 @@ def trigger_coefficient(batch: Batch) -> torch.Tensor:
 
 
 class NoiseDecomposition:
-    """Pieces of some replicates, as scores (r, V) of all tokens, each computed at its first use."""
+    """Pieces of some replicates, as scores (r, V) of all tokens, computed from cached parts."""
 
     def __init__(self, data: Readings) -> None:
         self.data = data
@@ -255,8 +255,8 @@ class NoiseDecomposition:
         r"""C2, :math:`N^{-1}\sum_i\Sigma^C_i(m^\infty_i + g_{ii}h^I_i/N)`, and a matching part.
 
         The context reads the informative tokens that infinitely many samples store, and the token
-        that sample i stores itself. The matching part is what :math:`\Sigma^I` reads of
-        :math:`m^C_i`.
+        that sample i stores itself. For informative tokens a, the matching part is
+        :math:`V^{-1}\sum_a\Sigma^I_am^C_a + N^{-2}\sum_ig_{ii}\Sigma^I_ih^C_i`.
         """
         return self.score(self.coherent)
 

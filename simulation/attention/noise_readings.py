@@ -122,7 +122,7 @@ class Readings:
         return found.index_add_(0, rows, self.sums.flatten(0, 1)).view_as(self.z)
 
     def beside(self, memory: torch.Tensor) -> torch.Tensor:
-        """Sum, for each token, the vectors read by the samples that hold it: (r, V, d)."""
+        """Sum, over each token's occurrences, the vectors that their samples read: (r, V, d)."""
         if self.counts is not None:
             return self.counts.mT @ memory
         return sum_by_label(memory, *self.by_token)

@@ -130,7 +130,7 @@ def draw(
 
 
 def fresh(batch: Batch, rngs: Rngs, *, samples: int) -> Batch:
-    """Draw new sequences over the vocabulary of ``batch``, by the law of :func:`draw`.
+    """Draw new sequences of uniform tokens and positions over the vocabulary of ``batch``.
 
     Raises ValueError unless there is one generator per replicate and ``samples`` is positive.
     """

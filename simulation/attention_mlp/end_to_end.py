@@ -25,7 +25,10 @@ class Outcome:
 
 
 def run(batch: Batch, layer: Layer, *, centred: bool = False) -> Outcome:
-    """Take the three steps on ``batch``, and evaluate them exactly over all fresh sequences."""
+    """Take the three steps on ``batch``, and evaluate them exactly over all fresh sequences.
+
+    ``centred``: as in `three_steps`.
+    """
     scores = mlp.token_scores(batch, layer, centred=centred)
     attended = three_steps.attend(batch, scores)
     memory = mlp.trained_memory(batch, layer, attended, centred=centred)

@@ -48,7 +48,7 @@ def train(
     gamma: float,
     centred: bool = False,
 ) -> oracle.Trained:
-    """Take the `oracle.three_steps` from zero on each replicate."""
+    """Take the `oracle.three_steps` from zero on each replicate; ``centred`` as for `logits`."""
 
     def loss(value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
         return oracle.mean_losses(batch, logits(batch, layer, value, attention, centred=centred))

@@ -20,7 +20,7 @@ WIDER = 16
 def losses(
     batch: Batch, narrow: Layer, wide: Layer, *, centred: bool = False
 ) -> dict[str, torch.Tensor]:
-    """Measure the probability lost to each cause, (R,) by cause.
+    """Measure the probability lost to each cause, (R,) by cause; ``centred`` as in `three_steps`.
 
     ``coverage``: share of tokens that are never informative in training. ``recall``: share of seen
     tokens that the wide layer recalls, less the share that the narrow layer recalls, at perfect

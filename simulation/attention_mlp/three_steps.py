@@ -80,7 +80,7 @@ def draw(
 ) -> tuple[Batch, Layer]:
     """Draw a training set and a layer from each generator.
 
-    ``setting``, and errors: as for `sampling.draw`.
+    ``setting``: as for `sampling.draw`. Errors: as for `sampling.draw` and `draw_layer`.
     """
     batch = sampling.draw(rngs, dim=dim, device=device, dtype=dtype, **setting)
     layer = draw_layer(

@@ -92,7 +92,10 @@ def attend(
 
 
 def focus(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
-    """Compute the attention weight of each fact's subject in the head of its group: (B, S, R)."""
+    """Compute the attention weight of each fact's subject in the head of its group: (B, S, R).
+
+    ``prompts``: (B, S R, T), one for each fact.
+    """
     _, exponentials, totals = _softmax(attention, facts, prompts)
     subjects = torch.arange(facts.subjects, device=prompts.device)
     head = subjects // ((facts.subjects + facts.relations) // exponentials.shape[1])

@@ -133,7 +133,10 @@ def overlapping(facts: Facts, streams: Streams, overlap: float) -> Facts:
 
 
 def quantised(attention: Attention, bits: int) -> Attention:
-    """Round the weights, tensor by tensor, to 2^bits - 1 evenly spaced values, including zero."""
+    """Round the weights, tensor by tensor, to 2^bits - 1 evenly spaced values, including zero.
+
+    ``bits``: at least 2.
+    """
     levels = 2 ** (bits - 1) - 1
 
     def rounded(weights: Tensor) -> Tensor:

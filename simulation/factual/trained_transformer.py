@@ -115,10 +115,11 @@ def train(
     """Train one model per generator with Adam on fresh prompts, and test it.
 
     The loss is the cross-entropy, without weight decay; learning rates are constant, one for all
-    models or one for each. Every ``check_every`` steps a model is tested on the same ``test``
-    prompts, and stops once its accuracy is at least ``target``. Initial weights are as in the
-    released code. Q, K and V are normal of variance 1/d_h, and O of variance 1/d. W_1 has variance
-    1/d and W_2 variance 1/m, both normal and cut at two standard deviations, and b = 0.
+    models or one for each. Every ``check_every`` steps, and at the end, a model is tested on the
+    same ``test`` prompts. The model stops once its accuracy is at least ``target``. Initial weights
+    are as in the released code. Q, K and V are normal of variance 1/d_h, and O of variance 1/d. W_1
+    has variance 1/d and W_2 variance 1/m, both normal and cut at two standard deviations, and
+    b = 0.
 
     All draws of a model are from its own generator. So a model is the same, up to rounding, on
     every device and in every batch.

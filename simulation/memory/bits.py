@@ -73,7 +73,10 @@ def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.T
 
 
 def random_code_accuracy(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.Tensor:
-    """Measure the accuracy (R,) of storing which of 2^bits random codewords is the best."""
+    """Measure the accuracy (R,) of storing which of 2^bits random codewords is the best.
+
+    ``outputs``: at most 256.
+    """
     codewords = Streams(rngs).integers(outputs, 2**bits, facts, dtype=torch.uint8)
     # Codewords are uniform, so the zero function may replace a random one.
     return (codewords == 0).sum(2).amax(1).double() / facts
@@ -223,7 +226,7 @@ def _searched(
     rows = torch.arange(len(keys), device=keys.device)[:, None]
 
     def recalled(size: torch.Tensor, bound: int) -> torch.Tensor:
-        """Count the recalled pairs among the first ``size``; ``orders`` sorted permutes them."""
+        """Count the recalled pairs among the first ``size``, permuted by ranks of ``orders``."""
         bound = int(size) if on_cpu else bound
         shown, named, order = keys[:, :bound], values[:, :bound], orders[:, :bound]
         if not on_cpu:

@@ -16,7 +16,7 @@ from simulation.tiles import groups as tiles
 def directions(values: torch.Tensor, groups: int, shared: float) -> torch.Tensor:
     """Find, for each value, the direction that separates it best from all others: (..., F, k).
 
-    The direction has the largest possible least cosine with differences between the value and
+    Among all directions, it has the largest least cosine with differences between the value and
     others. It is the value less its group's mean, plus a multiple of the difference between this
     mean and the mean of all. The multiple makes rivals in the group and elsewhere equally near. The
     values' scalar products determine the multiple: 1 for a value with itself, ``shared`` in a

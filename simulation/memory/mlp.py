@@ -182,7 +182,7 @@ def relu_memory(
         project: whether to apply P.
 
     Raises:
-        ValueError: ``width`` is at most d + 1, so that P makes the features zero.
+        ValueError: ``width`` is at most d + 1, where P makes the features zero, or would.
     """
     dim = z.shape[2]
     if width <= dim + 1:

@@ -255,8 +255,8 @@ def damped_step(
     exceeds ``most``, as the model then predicts a negative loss.
 
     Too small a ridge is raised a hundredfold: ``power`` (R,) counts the raises, and becomes 0 where
-    a step is good. A GPU would have to wait for each test, so it tries the next ridge in the next
-    call.
+    a step is good. The first ridge is added to ``hessian`` in place. A GPU would have to wait for
+    each test, so on a GPU the next call tries the next ridge.
     """
     step, decrement = torch.zeros_like(gradient), torch.zeros_like(most)
     left = torch.arange(len(gradient), device=gradient.device)

@@ -55,12 +55,12 @@ class Weights:
 class Scalars:
     """Four coordinates of the weights, each (B,), and the largest part outside them.
 
-    ``alpha_*``: coefficient of a matrix of mean zero and singular values 1, which gives all answers
-    of a subject (relation) one logit and all other answers another. ``beta_*``: mean attention
-    score of the subjects (relations). ``rest``: (B,), the largest entry outside these coordinates,
-    up to logits that all answers share. Entries are in the basis of tokens and answers, except the
-    part of W_KQ that is not read by the query, which is in the embeddings' basis. The embeddings
-    have to be orthonormal.
+    ``alpha_*``: coefficient of a matrix of mean zero and singular values 0 and 1, which gives all
+    answers of a subject (relation) one logit and all other answers another. ``beta_*``: mean
+    attention score of the subjects (relations). ``rest``: (B,), the largest entry outside these
+    coordinates, up to logits that all answers share. Entries are in the basis of tokens and
+    answers, except the part of W_KQ that is not read by the query, which is in the embeddings'
+    basis. The embeddings have to be orthonormal.
     """
 
     alpha_subject: Tensor

@@ -27,14 +27,14 @@ HEAD = "| case | found | promised | kept |\n|---|---|---|---|"
 
 
 def quick() -> Iterator[Claim]:
-    """Claims with few kernels, to run on both devices."""
+    """Yield claims with few kernels, to run on both devices."""
     for name, (kernels, _) in budgets.recorded().items():
         if 0 < kernels < QUICK:
             yield imported()[name]
 
 
 def block(claim: Claim, place: str) -> replay.Figures:
-    """Figures of two replicates of a claim's first cell."""
+    """Return the figures of two replicates of a claim's first cell in its lowest tier."""
     return simulated(claim, lowest(claim)[0], (0, 1), place)
 
 
@@ -88,7 +88,7 @@ ON_CPU = ("three-steps", "recall", "training")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the rows of the named parts."""
+    """Print the rows of the named parts; return 1 if a promise is broken, else 0."""
     options = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     options.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")
     options.add_argument("--device", default="cpu", help="cpu (default) or cuda")

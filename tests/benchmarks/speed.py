@@ -1,4 +1,4 @@
-"""Compare the speed of simulations with another way to their figures; time recall at large scale.
+"""Compare the speed of simulations with another way to the same figures; time a large recall.
 
 * Three steps, in float64: the closed form of one replicate on a CPU, or of 16 on CUDA, to use the
   device fully. The other way is automatic differentiation of the first replicate.
@@ -40,10 +40,11 @@ STEPS: Mapping[Dims, float] = {
     (1024, 8192, 32, 64): 25.0,
     (2048, 16384, 32, 64): 50.0,
 }
-"""Factor by which the closed form is faster on a CPU."""
+"""Promised factor by which the closed form is faster on a CPU."""
 STEPS_ON_CUDA = 20.0
 TRAINING = 1.5
-"""Factor by which a training step in closed form is faster on a CPU, at equally many models."""
+"""Promised factor by which a training step of equally many models is faster in closed form, on a
+CPU."""
 PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
 """Numbers (vocab_size, dim); as many values as labels."""
 LANGUAGE_MODEL = (131072, 4096)
@@ -146,7 +147,7 @@ def training(device: str, models: int = 12, batch: int = 64) -> Iterator[Row]:
 def differentiated(
     weights: Weights, task: EmbeddedFacts, heads: int, prompts: torch.Tensor, labels: torch.Tensor
 ) -> list[torch.Tensor]:
-    """Gradients of `Transformers.gradient`, by automatic differentiation."""
+    """Return the gradients of `Transformers.gradient`, by automatic differentiation."""
     leaves = [part.detach().requires_grad_() for part in weights.tensors()]
     q, k, v, o, w1, b, w2 = leaves
     models, (dim, tokens) = len(q), (task.inputs.shape[2], task.inputs.shape[1])
@@ -202,7 +203,7 @@ def language_model(device: str, sizes: tuple[int, int] = LANGUAGE_MODEL) -> Iter
 
 
 def in_turns(works: Sequence[Work], device: str, calls: Sequence[int] = (1, 1)) -> list[float]:
-    """Least milliseconds of each function over 5 rounds of so many calls, after a warm-up."""
+    """Return each function's least milliseconds over 5 rounds of so many calls, after a warm-up."""
     for work in works:
         timed(work, device)
     runs: list[list[float]] = [[] for _ in works]
@@ -213,7 +214,7 @@ def in_turns(works: Sequence[Work], device: str, calls: Sequence[int] = (1, 1)) 
 
 
 def timed(work: Work, device: str) -> float:
-    """Milliseconds of one run, from an idle device to an idle device."""
+    """Return the milliseconds of one run, from an idle device to an idle device."""
     ends = list[float]()
     for each in (lambda: None, work):
         each()

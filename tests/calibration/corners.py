@@ -26,8 +26,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib
-import inspect
 import math
 import resource
 import signal
@@ -45,6 +43,8 @@ import msgspec
 
 from recall_claims import Cell, Claim
 from recall_claims.evidence.executors import one_thread
+from recall_claims.evidence.fingerprints import without_docstrings
+from recall_claims.evidence.imports import parsed
 from recall_claims.evidence.looks import Decision, Look, Observations, decide, looks
 from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt.campaign import why_not_hunted
@@ -115,9 +115,8 @@ class Corner:
 
 @cache
 def _code(module: str) -> str:
-    """Digest of a claim file and of the modules of the suite that it imports."""
-    modules = sorted({module, *upstream(module)})
-    texts = (inspect.getsource(importlib.import_module(name)) for name in modules)
+    """Hash the code, without docstrings, of a claim file and of the modules that it imports."""
+    texts = (without_docstrings(parsed(name)) for name in sorted({module, *upstream(module)}))
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
@@ -154,7 +153,7 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def at(claim: Claim, point: Cell) -> Claim:
-    """Return the claim at one point, with the test sizes just inside an edge that can support it.
+    """Return the claim at one point, with the test sizes that it needs to be supported.
 
     Raises:
         ClaimError, ValueError: as for `alone`.
@@ -219,7 +218,7 @@ def _last_look(corner: Corner, end: float) -> Look[Decision]:
 
 
 def strain(part: Component) -> float:
-    """Distance of an estimate from the middle of its region, in half widths, or beyond its edge."""
+    """Return how far an estimate is from a region's middle, in half widths, or beyond its edge."""
     low, high, estimate = part.region.low, part.region.high, part.estimate
     if math.isnan(estimate):
         return 0.0
@@ -231,7 +230,7 @@ def strain(part: Component) -> float:
 def first_look(corner: Corner, every: Iterable[Corner], kept: Mapping[str, Tried]) -> float:
     """Estimate the seconds of a first look by the fastest of the claim's corners so far.
 
-    It is 0 if no corner of a known size has replicates.
+    The estimate is 0 if no corner of a known size has replicates.
     """
     tried = ((one.size, kept[one.key]) for one in every if one.key in kept)
     speeds = (t.seconds / t.replicates / size for size, t in tried if size and t.replicates)

@@ -43,7 +43,7 @@ from theory.memory import bits, zipf
 
 Law = Callable[..., Any]
 SMALL = 0.25
-"""Part of a search's largest size up to which points are drawn, as a point has only a second."""
+"""Largest size of a point, as a part of a search's largest: a point has only a second."""
 COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs", "G.cover-share")
 """Claims whose replicates are 0 or 1, which keep their bets. Other shares get t intervals, which
 need fewer replicates."""
@@ -84,7 +84,7 @@ class Check:
         return self.claim.regime
 
     def holds(self, point: rc.Cell) -> bool:
-        """Whether a point is cheap enough, is in the error's regime, and could break the error.
+        """Whether a point is in both regimes, is cheap enough, and could break the error.
 
         Where a share is predicted to be near 0 or 1, hardly any theory breaks its error.
         """
@@ -242,7 +242,7 @@ def _by_other_claims() -> Iterator[Check]:
 
 
 def _at_first(rate: Law) -> rc.Regime:
-    """Times at which the integrator's error is small enough to count as exact."""
+    """Return the regime of times at which the integrator counts as exact."""
     return sequential.EARLY.searched(
         holds=lambda c: 0.1 <= rate(sequential.Sizes.of(c)) * c["duration"] <= 0.5,
         duration=rc.log_range(0.25, 1024),

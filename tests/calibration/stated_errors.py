@@ -5,16 +5,16 @@ A check compares a prediction's error with the stated error, on the evidence of 
 error as its region. If the rule bets on replicates other than 0 and 1, a t interval replaces the
 bets. The claim has two more looks than usual. A point ends when it is decided, when its looks are
 used up, or after a second. Points lie in the claim's regime and in the regime of the stated error.
-They are uniform in the logarithm of each size, up to a quarter of a search's largest size. If a
-share is predicted, only points with a share of 0.05 to 0.95 count. Intervals hold jointly: a point
-has the level 1e-3 / (40 points x 100 slots for checks). So with probability at most 0.001 some
-point is shown to break an error that it keeps (for t intervals, as far as t holds at that level). A
-check that draws nothing at random takes no slot. "Shown at 30 of 40": at 30 points the claim is
-SUPPORTED with the stated error as its region; the other points ended undecided. For a critical
-value, the rate of success is simulated at both edges of the stated error, rounded outwards to whole
-numbers. The interval is for the critical value. For an exact formula, the interval shows the error
-that would have been noticed. At the worst point, the estimated error is the largest share of the
-stated error.
+They are uniform in the logarithm of each size. A replicate computes at most 250,000 numbers, a
+quarter of a search's limit. If a share is predicted, only points with a share of 0.05 to 0.95
+count. Intervals hold jointly: a point has the level 1e-3 / (40 points x 100 slots for checks). So
+with probability at most 0.001 some point is shown to break an error that it keeps (for t intervals,
+as far as t holds at that level). A check that draws nothing at random takes no slot. "Shown at 30
+of 40": at 30 points the claim is SUPPORTED with the stated error as its region; the other points
+ended undecided. For a critical value, the rate of success is simulated at both edges of the stated
+error, rounded outwards to whole numbers. The interval is for the critical value. For an exact
+formula, the interval shows the error that would have been noticed. At the worst point, the
+estimated error is the largest share of the stated error.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def row_of(name: str, *, seed: int) -> str:
 
 
 def rows_in(text: str) -> dict[str, str]:
-    """Rows of an earlier table, by their first cell."""
+    """Return the rows of an earlier table, by their first cell."""
     lines = (line for line in text.splitlines() if line.startswith("| `"))
     return {line.split(" | ")[0].removeprefix("| "): line for line in lines}
 

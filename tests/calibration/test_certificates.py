@@ -140,7 +140,7 @@ REMEDY = "certify again: python -m recall_claims certify"
 
 
 def certifiable() -> dict[str, Claim]:
-    """Claims by Student's t that run in the standard tier, by id."""
+    """Return the claims by Student's t that run in the standard tier, by id."""
     claims = {n: c for n, c in imported().items() if c.why_not_run("standard", "cpu") is None}
     return {name: claim for name, claim in claims.items() if not claim.rule.exact}
 
@@ -153,9 +153,8 @@ def test_every_claim_by_students_t_has_a_certificate_for_what_it_declares_now() 
 
 
 RENEWED = [
-    *("A.trigger-signal", "A.trigger-noise", "A.orthonormal-variance", "A.noise-total"),
-    *("B.flow-early-growth-random", "C.zipf-power-exponent-p", "C.zipf-samples"),
-    *("C.zipf-samples-exponent", "C.zipf-cutoff-exponent", "E.batch-overshoot"),
+    *("A.trigger-noise", "C.zipf-power-exponent-p", "C.zipf-cutoff-exponent"),
+    *("C.zipf-samples-exponent", "E.batch-overshoot"),
 ]
 """Cheap claims whose certificates rest on draws by SFC64. Most others are older than these draws,
 and cannot be computed again."""

@@ -23,7 +23,7 @@ REPOSITORY = Path(__file__).parents[2]
 LIBRARY = os.pathsep.join(
     str(Path(package.__path__[0]).parent) for package in (recall_claims, recall_reports)
 )
-"""The library of this process, which is a copy in the mutation test of the engine."""
+"""Path of this process's library, which is a copy in the mutation test of the engine."""
 HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
 OUTER = ("-p", "no:faulthandler", "-p", "no:unraisableexception")
 """Options of an inner pytest that runs in the outer one's process. Without them it would switch off
@@ -114,7 +114,7 @@ def until(holds: Callable[[], bool], seconds: float = 240) -> bool:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Environment for another process, without the variables of an outer pytest."""
+    """Return an environment for another process, without the variables of an outer pytest."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
     return {**inherited, "PYTHONPATH": LIBRARY, "COLUMNS": "200", **more}
 
@@ -146,7 +146,7 @@ class Suite:
         os.utime(path, (next(NUMBERS), next(NUMBERS)))
 
     def run(self, *options: str, status: int | None = 0) -> Result:
-        """Run the suite in this process, to avoid starting torch.
+        """Run the suite in this process, which has loaded torch already.
 
         The exit status has to be ``status``, unless this is None.
         """
@@ -162,7 +162,7 @@ class Suite:
         return Result(int(ended), captured.out + captured.err)
 
     def arguments(self, *options: str) -> list[str]:
-        """Arguments of a run, which is serial by default, because workers have to load torch."""
+        """Return a run's arguments: by default it is serial, because workers have to load torch."""
         serial = () if "--executor" in options else ("--executor", "serial")
         return [self.file, *serial, *options]
 
@@ -170,7 +170,7 @@ class Suite:
         return [sys.executable, "-m", "pytest", *HOOKS, self.file, *options]
 
     def run_apart(self, *options: str, status: int | None = 0) -> Result:
-        """Run the suite in another process, which has not loaded the library; it may start more."""
+        """Run the suite in another process, which loads the library itself and may start others."""
         arguments = (*HOOKS, *self.arguments(*options))
         result = run_pytest(self.folder, arguments, environment())
         assert status in (None, result.status), result.text
@@ -186,7 +186,7 @@ class Suite:
         return {name: claim["state"] for name, claim in self.claims().items()}
 
     def figures(self, folder: str = "reports/latest") -> dict[str, Any]:
-        """Claims of the report, by id, without fields that depend on clock and ledger."""
+        """Return the report's claims, by id, without fields that depend on clock and ledger."""
         return {
             name: {k: v for k, v in claim.items() if k not in ("seconds", "blocks")}
             for name, claim in self.claims(folder).items()

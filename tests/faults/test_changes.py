@@ -100,7 +100,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def pull(origin: Path, tmp_path: Path) -> Path:
-    """Checkout of this repository with the cache of its main branch."""
+    """A clone of `origin`, with the ledger that its main branch saved."""
     git(tmp_path, "clone", "--quiet", str(origin), "pull")
     shutil.copytree(origin / ".recall-claims", tmp_path / "pull" / ".recall-claims")
     return tmp_path / "pull"

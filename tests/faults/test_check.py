@@ -88,7 +88,7 @@ def check(run: Run, folder: Path, *options: str) -> int:
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
-    """Contents of a folder's files, except compiled code, which any import may write."""
+    """Return the contents of a folder's files, except compiled code, which imports may write."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     return {path: path.read_bytes() for path in files}
 

@@ -80,7 +80,7 @@ def test_workers_that_die_come_or_go_change_nothing(
 def test_a_cluster_of_tls_takes_those_who_have_its_certificate(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The commands are from `.github/docs/cluster.md`."""
+    """The command for a certificate is from `.github/docs/cluster.md`."""
     made = r"openssl (req .* -keyout cluster.pem -out cluster.pem)\)"
     [command] = re.findall(made, (REPOSITORY / ".github/docs/cluster.md").read_text("utf-8"))
     if shutil.which("openssl") is None:

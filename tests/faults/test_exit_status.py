@@ -1,7 +1,7 @@
 """The exit status says how a run ended, and each failed claim says why it failed.
 
-`options.md` and `pytest claims/ --help` have the list. `tests/unit/library/test_refusals.py` has
-the errors that a claim can have.
+`options.md` and `pytest claims/ --help` list the statuses, and
+`tests/unit/library/test_refusals.py` the errors that a claim can have.
 """
 
 from pathlib import Path

@@ -29,7 +29,7 @@ from recall_reports.record.text import clean
 from recall_reports.terminal import print_verdicts
 from tests.reports import sample
 
-MANY = [100, pytest.param(600, marks=pytest.mark.thorough)]
+MANY = [100, pytest.param(300, marks=pytest.mark.thorough)]
 PIECES = [
     *("\\text{", "\\mbox{", "\\href{", "\\style{", "\\hbox{", "\\frac", "\\left(", "\\hspace{"),
     *("{", "}", "[", "]", "$", "`", "``", "^", "_", "-0.5", "\\", "&", "\n", " ", "|", "*", "~~"),
@@ -132,7 +132,7 @@ COLUMNS = (
     "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
     "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' ORDER BY 1, 2"
 )
-"""All pairs of a table of a database and one of its columns."""
+"""Query for all pairs of a table and one of its columns."""
 
 
 def edited(path: Path, place: int, value: object) -> None:

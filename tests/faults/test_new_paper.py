@@ -121,7 +121,7 @@ def test_senseless_name(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if name == "theory":  # where there is none yet, all of its package would be theory
+    if name == "theory":  # even if no such module exists: all of the package would count as theory
         monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     (tmp_path / "hebb").mkdir()
     assert main(["new", name, "--to", str(tmp_path)]) == 2

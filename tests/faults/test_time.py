@@ -182,7 +182,7 @@ EDITS = (
     ("0.95, 1.05", "0.8, 1.2"),
     ("0.1)", "0.01)"),
 )
-"""Edit a claim of the faults' suite so that its first look decides it."""
+"""Edits of a claim of the faults' suite, so that its first look decides it."""
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)], ids=["warm", "dry run"])

@@ -41,10 +41,10 @@ class Evidence:
     def notices(self, mutant: Mutant) -> bool:
         """Whether a claim is refuted under the falsified theory only, or under the right one only.
 
-        At the call the theory must be right again. First the existing evidence is judged, starting
-        with a run that noticed an earlier mutant of the same target. Then claims that have not run
-        yet run under the right theory, from the nearest to the farthest. An undecided claim runs
-        again under the falsified theory, as after an edit of the formula: the grid follows the
+        The theory must be right when this is called. First the existing evidence is judged,
+        starting with a run that noticed an earlier mutant of the same target. Then claims that have
+        not run yet run under the right theory, from the nearest to the farthest. An undecided claim
+        runs again under the falsified theory, as after an edit of the formula: the grid follows the
         formula.
         """
         importing = (run for run in _runs() if mutant.module in upstream(imported()[run[0]].module))
@@ -73,7 +73,7 @@ class Evidence:
         return False
 
     def caught(self, claims: Mapping[str, Claim], runs: Iterable[Run]) -> Run | None:
-        """First run whose claim is refuted though it should not be, or the reverse."""
+        """Return the first run whose claim is refuted though it should not be, or the reverse."""
         return next(
             (run for run in runs if _caught(claims[run[0]], self._verdict(run, claims[run[0]]))),
             None,
@@ -93,7 +93,7 @@ class Evidence:
 
 
 def _nearness(mutant: Mutant) -> Callable[[Run], tuple[bool, bool, int, int]]:
-    """Key that sorts runs by the nearness of their files to the falsified function.
+    """Return a key that sorts runs by the nearness of their files to the falsified function.
 
     First are files that name the function, then files that import its module. Among these the
     lowest tier is first, and then the smallest run.
@@ -158,7 +158,7 @@ def _graph() -> grimp.ImportGraph:
 
 @cache
 def upstream(module: str) -> set[str]:
-    """Modules that a claim file imports, directly or indirectly."""
+    """Return the modules that a claim file imports, directly or indirectly."""
     return _graph().find_upstream_modules(module)
 
 

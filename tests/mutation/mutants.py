@@ -67,14 +67,14 @@ Factor = Callable[[Mapping[str, float]], float]
 
 
 def constants() -> Iterator[Mutant]:
-    """Mutants that multiply each public prediction and each noise term by FACTOR."""
+    """Yield mutants that multiply each registered prediction and each noise term by FACTOR."""
     for module, name, _, times in _formulas():
         target = f"{module}.{name}"
         yield Mutant(f"{target} x {FACTOR}", target, module, times(lambda _: FACTOR))
 
 
 def powers() -> Iterator[Mutant]:
-    """Mutants that multiply each public prediction and noise term by a size to the power +-STEP."""
+    """Yield mutants that multiply each prediction and noise term by a size to the power +-STEP."""
     for module, name, known, times in _formulas():
         target = f"{module}.{name}"
         for size, step in itertools.product(known, (STEP, -STEP)):
@@ -84,7 +84,7 @@ def powers() -> Iterator[Mutant]:
 
 
 def exponents() -> Iterator[Mutant]:
-    """Mutants that change each exponent that the theory states as a number by +-STEP."""
+    """Yield mutants that change each exponent that the theory states as a number by +-STEP."""
     for module in modules():
         target = f"{module.__name__}.EXPONENTS"
         for path, inner, value in _numbers(getattr(module, "EXPONENTS", {})):
@@ -105,7 +105,7 @@ def _put(names: Any, name: str, value: Any) -> Patch:
 
 
 def _formulas() -> Iterator[tuple[str, str, tuple[str, ...], Callable[[Factor], Patch]]]:
-    """Module, name, sizes and a multiplying function, for every prediction and noise term."""
+    """Yield module, name, sizes and a multiplying function of each prediction and noise term."""
 
     def function(entry: registry.Prediction, factor: Factor) -> Patch:
         names = vars(importlib.import_module(entry.module))
@@ -137,7 +137,7 @@ def _scaled(function: Callable[..., Any], factor: Factor) -> Callable[..., Any]:
 def _sizes(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, float]:
-    """Sizes among a prediction's arguments, or in its problem."""
+    """Return the sizes among a prediction's arguments, or in its problem."""
     bound = inspect.signature(function).bind(*args, **kwargs).arguments
     found = {name: float(bound[name]) for name in SIZES if name in bound}
     for value in bound.values():
@@ -148,7 +148,7 @@ def _sizes(
 
 
 def _known_sizes(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Sizes that a prediction depends on, by the names and types of its arguments."""
+    """Return the sizes that a prediction depends on, by names and types of its arguments."""
     known = set()
     for name, parameter in inspect.signature(function).parameters.items():
         annotation = parameter.annotation
@@ -162,7 +162,7 @@ def _power(size: str, step: float, sizes: Mapping[str, float]) -> float:
 
 
 def _numbers(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any, float]]:
-    """Path of names to each number, the mapping that contains it, and the number."""
+    """Yield the path of names to each number, the mapping that contains it, and the number."""
     for name, value in tree.items():
         if isinstance(value, Mapping):
             yield from (((name, *path), *rest) for path, *rest in _numbers(value))

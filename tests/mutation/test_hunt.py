@@ -19,9 +19,9 @@ RIGHT = orthonormal.recall
 
 
 def never_guessed(problem: Problem) -> float:
-    """Planted error below 32 tokens: a token that was not seen is never guessed.
+    """Predict the recall as if a token that was not seen were never guessed.
 
-    The error is planted only for a trigger that is not in the values.
+    This error is planted below 32 tokens, and only for a trigger that is not in the values.
     """
     if problem.vocab_size >= 32 or problem.trigger_in_values:
         return RIGHT(problem)

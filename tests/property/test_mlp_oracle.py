@@ -82,7 +82,7 @@ def test_localised_memory_is_the_trained_one_when_attention_is_right() -> None:
 def _direction_error(
     batch: sampling.Batch, layer: mlp.Layer, r: int, memory: torch.Tensor
 ) -> float:
-    """Bound on the error of the attention direction at step size `ETA`."""
+    """Return a bound on the error of the attention direction at step size `ETA`."""
     keys, values = (table[r] for table in oracle.keys_and_values(batch))
     means = values.mean(1)
     features = layer[r : r + 1].features(means[None])[0]

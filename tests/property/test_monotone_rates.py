@@ -77,7 +77,8 @@ RATES: dict[Callable[[rc.Cell], float], str] = {
     rc.on(constructions.compressed_accuracy, frequency=FREQUENCY): "B.values-for-width",
     rc.on(one_step.recalled_spectral): "E.critical-batch",
 }
-"""Laws of a rate, or of the mean accuracy that is above the target in most batches."""
+"""Formulas of the rate of success, or of the mean accuracy if success is an accuracy above the
+target, each with the claims that it is for."""
 NESTED = "C.optimal-capacity* C.decoupled-capacity C.necessary-constant G.cover-capacity"
 """Proven: weights that are right on all of n + 1 random pairs are so on the first n."""
 EVIDENCE_ALONE = """A.beyond-gradient-descent-length A.ceiling-factor B.additive-*
@@ -129,7 +130,7 @@ def test_the_predicted_rate_is_monotone_at_random_points_of_the_regime(
     assert regime is not None
     assert critical is not None
     draws, points = random.Random(name), list[rc.Cell]()
-    while len(points) < 6:
+    while len(points) < 3:
         drawn = {size: draws.choice(values.steps) for size, values in regime.ranges.items()}
         points += [rc.Cell(**drawn)] * claim.searchable(rc.Cell(**drawn))
     for point in points:

@@ -104,7 +104,7 @@ def test_third_step(batch: sampling.Batch, tile: int) -> None:
 
 
 def _smallest_lead(explicit: Explicit, direction: torch.Tensor) -> float:
-    """Least gap, over sequences, between the best score and the best score of another value."""
+    """Return the least gap, over sequences, from the best score to the best of another value."""
     scores = explicit.keys @ direction
     best = scores.argmax(1)
     rows = torch.arange(len(best))

@@ -79,7 +79,7 @@ def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -
 
 
 def wobble(index: int) -> float:
-    """Deterministic substitute for noise, between -1 and 1."""
+    """Return a deterministic substitute for noise, between -1 and 1."""
     return math.sin(12.9898 * (index + 1))
 
 
@@ -132,7 +132,7 @@ def cell(
     critical: float | None = None,
     replicates: int = 256,
 ) -> rec.CellRow:
-    """Make a cell, with an interval of 4 standard errors around the observed value."""
+    """Make a cell, with an interval of 4 standard errors, or `half`, to each side."""
     return rec.CellRow(
         params=params,
         predicted=predicted,

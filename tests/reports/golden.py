@@ -125,7 +125,7 @@ def compared(new: list[str], old: list[str]) -> str:
 
 
 def said(claim: ClaimRow) -> dict[str, str]:
-    """All texts about a claim, by topic."""
+    """Return all texts about a claim, by topic."""
     words = (phrases.label, phrases.title, phrases.reason, phrases.resolution, phrases.certificate)
     more = (phrases.controls, phrases.evidence, phrases.replicates, phrases.divided, phrases.draws)
     told = {make.__name__: make(claim) for make in (*words, *more)}
@@ -143,7 +143,7 @@ def said(claim: ClaimRow) -> dict[str, str]:
 
 
 def of_claim(lines: list[str], _old: list[str]) -> str:
-    """Texts about an edited claim that the original does not have."""
+    """Return the texts about an edited claim that differ from the original claim's."""
     name = lines[0].split("/")[1]
     before, after = (
         next(said(claim) for claim in record.claims if claim.id == name)

@@ -76,7 +76,7 @@ def record() -> rec.Record:
 
 
 def later() -> rec.Record:
-    """Make a later run of the record, after changes of every kind."""
+    """Make a later run of the record, after changes of most kinds."""
     found = record()
     found.suite.commit, found.suite.started = "9876543210+", "2026-11-22T09:00:00+00:00"
     found.suite.independence.chains = 1
@@ -130,7 +130,7 @@ def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> rec.C
 
 
 def gradient_structure() -> rec.ClaimRow:
-    """Claim on an identity, with a one-sided region."""
+    """Make a claim on an identity, with a one-sided region."""
     return claim(
         "A.gradient-identity",
         "The first gradient is the centred label memory",
@@ -143,7 +143,7 @@ def gradient_structure() -> rec.ClaimRow:
 
 
 def trigger_signal() -> rec.ClaimRow:
-    """Claim on a mean ratio: a curve with two controls."""
+    """Make a claim on a mean ratio: a curve with two controls."""
     cells, parts = [], []
     for index, params in enumerate(GRID):
         load = float(params["vocab_size"]) / float(params["samples"])
@@ -167,7 +167,7 @@ def trigger_signal() -> rec.ClaimRow:
 
 
 def excess() -> Iterator[Line]:
-    """Curve of the excess at every length, and a curve without the length."""
+    """Yield the curve of the excess at every length, and a curve without the length."""
     xs = [400.0 * 2 ** (i / 2) for i in range(11)]
     for length in (16, 32, 64):
         ys = [1 + 256 / x * (1 + length / 64) for x in xs]
@@ -177,7 +177,7 @@ def excess() -> Iterator[Line]:
 
 
 def signal_exponents() -> rec.ClaimRow:
-    """Claim on exponents: a logarithmic curve."""
+    """Make a claim on exponents: a logarithmic curve."""
     cells = [
         cell(
             {"vocab_size": vocab, "length": length, "samples": 8 * vocab, "dim": 64},
@@ -208,7 +208,7 @@ def signal_exponents() -> rec.ClaimRow:
 
 
 def noise_share() -> rec.ClaimRow:
-    """INCONCLUSIVE claim: its interval crosses the edge."""
+    """Make an INCONCLUSIVE claim: its interval crosses the edge."""
     return claim(
         "A.noise-context",
         "Context noise of the value memory grows as L³ V² / (N² d⁴)",
@@ -226,7 +226,7 @@ def noise_share() -> rec.ClaimRow:
 
 
 def localisation() -> rec.ClaimRow:
-    """Claim on a probability: a parity plot."""
+    """Make a claim on a probability: a parity plot."""
     cells, parts = [], []
     for index, params in enumerate(GRID):
         samples, length = float(params["samples"]), float(params["length"])
@@ -248,7 +248,7 @@ def localisation() -> rec.ClaimRow:
 
 
 def critical_samples() -> rec.ClaimRow:
-    """Claim on a critical location: curve, collapse, and the collapse under a control."""
+    """Make a claim on a critical location: curve, collapse, and the collapse under a control."""
     cells = []
     for dim, length in ((d, n) for d in (32, 64) for n in (16, 64, 256)):
         right = 22.0 * length ** (2 if length > 100 else 1.4) * 32 / dim
@@ -278,7 +278,7 @@ def critical_samples() -> rec.ClaimRow:
 
 
 def additive_law() -> rec.ClaimRow:
-    """Claim on a reference line that is false, as expected."""
+    """Make a claim on a reference line that is false, as expected."""
     return claim(
         "A.press-additive",
         "News summary: N grows as d times L",
@@ -293,7 +293,7 @@ def additive_law() -> rec.ClaimRow:
 
 
 def orthonormal() -> rec.ClaimRow:
-    """REFUTED claim that fails."""
+    """Make a REFUTED claim that fails."""
     return claim(
         "A.orthonormal-gaussian",
         "With orthonormal embeddings the factors separate",
@@ -311,7 +311,7 @@ def orthonormal() -> rec.ClaimRow:
 
 
 def recall_curve() -> rec.ClaimRow:
-    """Claim with many groups on one curve."""
+    """Make a claim with several groups on one curve."""
     cells, parts = [], []
     for index in range(40):
         vocab, dim = 2 ** (7 + index // 8), 12 + 8 * (index % 8)
@@ -334,7 +334,7 @@ def recall_curve() -> rec.ClaimRow:
 
 
 def all_tokens() -> rec.ClaimRow:
-    """Claim without a plot."""
+    """Make a claim without a plot."""
     return claim(
         "A.all-tokens",
         "All V tokens are recalled from the predicted dimension on",
@@ -349,7 +349,7 @@ def all_tokens() -> rec.ClaimRow:
 
 
 def end_to_end() -> rec.ClaimRow:
-    """Claim with a one-sided region and an interval with an infinite bound."""
+    """Make a claim with a one-sided region and an interval with an infinite bound."""
     part = component("smallest accuracy", 0.993, 0.004, (0.98, None))
     part.interval, part.one_sided = rec.Range(0.989, None), rec.Range(0.99, None)
     return claim(
@@ -364,7 +364,7 @@ def end_to_end() -> rec.ClaimRow:
 
 
 def dominant_map() -> rec.ClaimRow:
-    """Claim with a map, on which theory and simulation disagree in one cell."""
+    """Make a claim with a map, on which theory and simulation disagree in one cell."""
     cells = []
     for index in range(36):
         length, dim = 2 ** (3 + index % 6), 2 ** (3 + index // 6)
@@ -384,7 +384,7 @@ def dominant_map() -> rec.ClaimRow:
 
 
 def convergence() -> rec.ClaimRow:
-    """Claim with a curve without groups, and cells without controls."""
+    """Make a claim with a curve without groups, and cells without controls."""
     cells = [
         cell({"eta": 10.0**-k}, 1 - 10.0 ** -(0.8 * k), 1 - 10.0 ** -(0.8 * k), 0.004)
         for k in range(1, 6)
@@ -401,7 +401,7 @@ def convergence() -> rec.ClaimRow:
 
 
 def lower_bound() -> rec.ClaimRow:
-    """Claim with an interval inside the region, but a control that is not refuted."""
+    """Make a claim with an interval inside the region, but a control that is not refuted."""
     return claim(
         "A.floor",
         "An interference floor remains however large N is",
@@ -416,7 +416,7 @@ def lower_bound() -> rec.ClaimRow:
 
 
 def beyond() -> list[rec.ClaimRow]:
-    """Exploratory claims, one for each verdict."""
+    """Make exploratory claims, one for each verdict."""
     effects = {"SURVIVES": 0.02, "BREAKS": -0.31, "INCONCLUSIVE": 0.11}
     return [
         claim(

@@ -1,4 +1,4 @@
-"""The pages have the figures of record and declarations; the text after a page is its tables."""
+"""Every figure of a page agrees with the record, or with the declarations."""
 
 import re
 from fnmatch import fnmatch

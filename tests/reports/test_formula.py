@@ -30,7 +30,7 @@ def test_a_sized_bracket_keeps_its_size_under_an_exponent() -> None:
 
 
 def attacks() -> list[str]:
-    """Each command of the converter, and some unknown commands, with attacks as arguments."""
+    """List each command of the converter, and some unknown ones, with attacks as arguments."""
     tables = [value for value in vars(commands).values() if isinstance(value, str | dict | tuple)]
     known = {name for table in tables for name in ([table] if isinstance(table, str) else table)}
     names = {name for name in known if isinstance(name, str) and name[:1] == "\\"}

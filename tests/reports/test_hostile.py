@@ -49,7 +49,7 @@ CONTROL = "\x1b[2J\x1b]0;title\x07\x9b31m\u202e\ud800\r"
 
 
 def attacks(address: str) -> list[str]:
-    """Markup that sets the page's `ran`, or requests something from the address."""
+    """Return markup that sets the page's `ran`, or requests something from the address."""
     return [
         "<script>ran=1</script>",
         f"<script src={address}/script></script>",
@@ -62,7 +62,7 @@ def attacks(address: str) -> list[str]:
 
 
 def text(address: str) -> str:
-    """All attacks in one text, plain and in formulas."""
+    """Return all attacks in one text, plain and in formulas."""
     texts = attacks(address)
     inside = [rf"$\text{{{text}}}$" for text in texts]
     inside.append(rf"$\href{{javascript:ran=1}}{{x}} \style{{background:url({address}/tex)}}{{x}}$")
@@ -95,7 +95,7 @@ READER = MarkdownIt().enable(["table", "strikethrough"])
 
 
 def read(text: str) -> tuple[str, list[str], set[str]]:
-    """Plain text of a document, its code spans, and the names of other elements in its lines."""
+    """Return a document's plain text, its code spans, and the names of its other elements."""
     tokens = [part for token in READER.parse(text) for part in token.children or ()]
     found: dict[str, list[str]] = {"text": [], "code_inline": []}
     for token in tokens:
@@ -126,7 +126,7 @@ def test_page(few: Record) -> None:
 
 def test_markdown(report: Record) -> None:
     for cell in (cell for claim in report.claims for cell in claim.cells):
-        cell.error = None  # else analysed by the name of a rule, which is text
+        cell.error = None  # else the rule's name, which is text, decides on an analysis
     before = markdown.render(report)
     text = markdown.render(validated(everywhere(report, TEXT)))
     plain, codes, other = read(text)

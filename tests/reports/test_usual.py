@@ -32,7 +32,7 @@ def coins(rng: np.random.Generator, chance: float, count: int) -> Array:
 
 
 def chances(rng: np.random.Generator, chance: float, count: int) -> Array:
-    """Random probabilities with mean `chance` and a quarter of a coin's variance."""
+    """Draw probabilities with mean `chance` and a quarter of a coin's variance."""
     return rng.beta(3 * chance, 3 * (1 - chance), count)
 
 
@@ -121,7 +121,7 @@ def test_a_critical_value_is_told_from_a_wrong_prediction() -> None:
 
 
 def power_law(rng: np.random.Generator, exponent: float, *, bend: float = 0.0) -> rec.ClaimRow:
-    """Make a claim on the exponent of means d^exponent + bend d; errors are 2% to 20%."""
+    """Make a claim on the exponent of means d^exponent + bend d; replicates vary by 2% to 20%."""
     cells = []
     for size, noise in zip((8, 16, 32, 64), (0.02, 0.2, 0.05, 0.2), strict=True):
         truth = size**exponent + bend * size

@@ -1,4 +1,4 @@
-"""Strategies for tests in many folders."""
+"""Draws that tests in many folders share."""
 
 import itertools
 from collections import deque
@@ -45,7 +45,11 @@ LAWS = ("sphere", "gaussian", "orthonormal")
 def batches(
     draw: st.DrawFn, *, most: tuple[int, int, int, int], laws: tuple[str, ...] = LAWS
 ) -> Batch:
-    """Draw batches of one to three replicates, with sizes up to these limits."""
+    """Draw a batch of one to three replicates.
+
+    `most` limits vocabulary, length, samples and dimension. Orthonormal embeddings instead have 2
+    to 6 dimensions more than the vocabulary has tokens.
+    """
     vocab_size, law = draw(st.integers(2, most[0])), draw(st.sampled_from(laws))
     enough = st.integers(vocab_size + 2, vocab_size + 6)
     seed = draw(st.integers(0, 2**32 - 1))

@@ -34,7 +34,7 @@ def tensor(*rows: object) -> torch.Tensor:
 
 
 def one_sequence(tokens: Sequence[int], position: int) -> Batch:
-    """Two tokens, 1 and 3, in one dimension, with labels 1 and -1 and trigger 3."""
+    """Make a batch of one sequence: token embeddings 1 and 3, labels 1 and -1, trigger 3."""
     return Batch(
         z=tensor([[1.0], [3.0]]),
         u=tensor([[1.0], [-1.0]]),
@@ -49,7 +49,7 @@ def one_sequence(tokens: Sequence[int], position: int) -> Batch:
 
 
 def scored(theta: Sequence[float], trigger: float) -> Scores:
-    """Scores of tokens and trigger, without rounding."""
+    """Make scores of tokens and trigger, without rounding."""
     return Scores(
         direction=tensor([1.0]),
         theta=tensor(theta),
@@ -68,7 +68,7 @@ def test_weights_of_one_dimension_separate_patterns_of_one_sign() -> None:
 
 @pytest.mark.parametrize(("patterns", "dim", "count"), [(4, 1, 2), (3, 2, 6), (4, 2, 8), (3, 3, 8)])
 def test_dichotomies_of_few_points(patterns: int, dim: int, count: int) -> None:
-    """There are 2 on a line, 2 n in the plane, and all in as many dimensions as points."""
+    """There are 2 on a line, 2 n of n points in the plane, and all 2^n in n dimensions."""
     found = perceptron.dichotomies(generators(3), patterns=patterns, dim=dim)
     assert found.tolist() == [count] * 3
 
@@ -88,9 +88,9 @@ def test_one_temperature_serves_all_facts() -> None:
     """There are two facts, two outputs and one weight of one bit, all of them 1 or -1.
 
     A fact has logits of 1 and -1 or, where both outputs are the same number, equal logits. So
-    either all answers are right and the loss is 0 at the last temperature, or it is ln 2 at the
-    first. With one right and one wrong answer it is ln(2 cosh b) at inverse temperature b, which
-    is least at the least b. The mean of each fact's least loss would be half of this.
+    either all answers are right and the loss is 0 at the lowest temperature, or the loss is ln 2 at
+    the highest. With one right and one wrong answer the loss is ln(2 cosh b) at inverse temperature
+    b, which is least at the least b. The mean of each fact's least loss would be half of this.
     """
     found = bits.quantised_memory(generators(400), facts=2, outputs=2, dim=1, weight_bits=1)
     told = ~found.loss.isnan()  # equal logits have no scale
@@ -148,9 +148,10 @@ def test_two_steps_on_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_attention_step_may_see_other_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With label -1 the memory is -5/3, so label 1 reads -5/3 times a covariance of 2/9 or -4/9.
+    """The first sequence has label -1 and leaves the memory -5/3. On the second sequence, of label
+    1, attention then moves by -5/3 times a covariance of 2/9 or -4/9.
 
-    A step on the second sequence alone finds its position only in the first case.
+    A step on the second sequence alone finds its position only if the covariance is 2/9.
     """
     for tokens, share in (([0, 0, 1], 0.0), ([0, 1, 1], 1.0)):
         second = one_sequence(tokens, 0)

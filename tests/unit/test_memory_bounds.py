@@ -1,4 +1,4 @@
-"""No tensor of a replicate is larger than the tokens, the embeddings or one tile."""
+"""No tensor of a replicate is larger than tokens, embeddings, a vector per sequence, or a tile."""
 
 from collections.abc import Callable
 from functools import partial

@@ -48,7 +48,7 @@ def read(name: str) -> list[dict[str, str]]:
 
 
 def stated(function: Callable[..., float], cell: dict[str, Any], value: float) -> float:
-    """Stated error of a prediction at a cell of its regime."""
+    """Return the stated error of a prediction at a cell of its regime."""
     entry = registered(function)
     assert entry is not None
     assert entry.regime is None or entry.regime.why_outside(rc.Cell(**cell)) is None, cell
@@ -57,7 +57,7 @@ def stated(function: Callable[..., float], cell: dict[str, Any], value: float) -
 
 
 def curve() -> Iterator[Row]:
-    """Paper B, figure 5: steps at which half of a stage's loss is gone, and the plateau."""
+    """Yield rows of paper B, figure 5: steps to half of a stage's loss, and the plateau."""
     lines = read("factual_recall_loss_curve")
     both, relation = (
         np.array([(line["step"], line["value"]) for line in lines if line["curve"] == name], float)
@@ -80,7 +80,9 @@ def curve() -> Iterator[Row]:
 
 
 def fact_flows() -> Iterator[Row]:
-    """Paper D: times at which errors of subject and relation have fallen to 0.1, and the ratio."""
+    """Yield rows of paper D: times at which the errors of subject and relation have fallen to 0.1,
+    and their ratio.
+    """
     for line in read("fact_flows"):
         how: dict[str, Any] = {"flow": line["flow"], "embeddings": line["embeddings"]}
         part = line["quantity"]
@@ -93,7 +95,7 @@ def fact_flows() -> Iterator[Row]:
 
 
 def hebbian() -> Iterator[Row]:
-    """Paper G, MLPs of bilinear features: accuracies and smallest margins."""
+    """Yield rows of paper G, MLPs of bilinear features: accuracies and smallest margins."""
     for line in read("hebbian_mlp"):
         cell = {"associations": int(line["facts"]), "dim": int(line["d"])}
         cell["width"] = int(line["width"])
@@ -110,7 +112,7 @@ def hebbian() -> Iterator[Row]:
 
 
 def zipf_schemes() -> Iterator[Row]:
-    """Paper C: errors of Zipf memories of 1000 tokens, in the regimes of stated errors."""
+    """Yield rows of paper C: errors of Zipf memories of 1000 tokens, where an error is stated."""
     unseen = 1 - zipf.frequencies(TOKENS, ALPHA).sum()  # theory has infinitely many tokens
     for line in read("zipf_schemes"):
         dim, scheme = int(line["d"]), line["scheme"]
@@ -130,7 +132,7 @@ def zipf_schemes() -> Iterator[Row]:
 
 
 def zipf_trained() -> Iterator[Row]:
-    """Paper C: errors of trained memories whose dimension is at least twice the number of tokens.
+    """Yield rows of paper C: errors of trained memories with at least two dimensions per token.
 
     The rows are of the recorded setting with the largest rate and the smallest batches. After
     102400 samples an error of 1e-6 is too small to be seen in ten runs.

@@ -21,7 +21,7 @@ ASKS_ITSELF = {
 
 
 def full_name(entry: Prediction) -> str:
-    """Module and name, because some laws in different folders have the same name."""
+    """Join module and name, because some laws in different folders have the same name."""
     return f"{entry.module}.{entry.name}"
 
 
@@ -30,7 +30,7 @@ STATED = {full_name(one): one.regime for one in predictions() if one.regime}
 
 
 def called(run: Callable[..., object]) -> list[str]:
-    """Registered laws that a call uses directly, not through another law."""
+    """List the registered laws that a call uses directly, not through another law."""
     for entry in predictions():
         getattr(entry.function, "cache_clear", lambda: None)()
     found, active = [], 0
@@ -51,7 +51,7 @@ def called(run: Callable[..., object]) -> list[str]:
 
 
 def law(claim: Claim, cell: Cell) -> list[str]:
-    """Names of the laws by which a claim predicts."""
+    """List the laws by which a claim predicts."""
     assert claim.predict is not None
     if isinstance(claim.predict, On) and claim.predict.entry:
         return [full_name(claim.predict.entry)]
@@ -59,7 +59,10 @@ def law(claim: Claim, cell: Cell) -> list[str]:
 
 
 def asked(regime: Regime, tries: int = 400) -> tuple[set[str], Cell]:
-    """Laws that a regime calls at random points, and a point inside the regime."""
+    """Find the laws that a regime calls at random points, and a point inside the regime.
+
+    If no point drawn is inside, the last one is returned.
+    """
     draws = random.Random(0)
     found, inside = set(), []
     for _ in range(tries):

@@ -119,7 +119,7 @@ def test_it_is_read_in_a_few_minutes() -> None:
 
 
 def headings(page: Path) -> set[str]:
-    """Anchors of a page's headings, by GitHub's rules."""
+    """Return the anchors of a page's headings, by GitHub's rules."""
     found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in found}
 

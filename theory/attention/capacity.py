@@ -9,8 +9,8 @@ Half of the fresh sequences get their label once three conditions hold, each in 
 
 `critical_samples` is the least N that meets all three, and `max_vocab`, `max_length`, `min_dim` are
 its exact inverses on the integers: each returns the extreme size whose critical number of samples
-is at most N. `binding` names the condition that needs the most samples. Valid for embeddings on the
-sphere, the trigger not in the values, and $d \le V$.
+is at most N. `binding` names the condition that needs the most samples. All formulas are for
+embeddings on the sphere, the trigger not in the values, and $d \le V$.
 
 `critical_samples` states its error where localisation or coverage decides, and all else succeeds in
 at least 97% of the cases. Where two conditions need nearly the same number of samples, accuracy is

@@ -44,7 +44,7 @@ $$ F = d\Big[f_BN_B^2+\Big(1-\frac2L\Big)
    +\frac{2t_2d\,N_C^2}{rL^2(L-1)}\Big] . $$
 
 The root is unique for $M = 0$ as the coefficients change sign once. Without D, it is
-$\kappa\sqrt S + F/2S$ at large N. With the trigger in the values a few samples suffice where
+$\kappa\sqrt S + F/(2S)$ at large N. With the trigger in the values a few samples suffice where
 $M > \kappa\sqrt S$: the memorised trigger localises, against the noise of one sample, $F$.
 """
 
@@ -128,8 +128,8 @@ def critical_snr(
 def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 0.5) -> float:
     r"""Critical ratio of the signal to the part of the noise that falls with more samples.
 
-    Infinite if $d \le s^{*2}$ (at most about $2\ln L$): then the overlap of the trigger with the
-    other tokens alone hides the signal at any number of samples.
+    Infinite if $d \le s^{*2}$ (at P = 1/2 about $2\ln L$ or less): then the overlap of the trigger
+    with the other tokens alone hides the signal at any number of samples.
     """
     critical = critical_snr(length=length, vocab_size=vocab_size, dim=dim, probability=probability)
     rest = 1 - critical**2 * _trigger_direction(dim)

@@ -108,14 +108,16 @@ class Agreement:
     r"""Effect of the mean agreement of two labels on signal and noise of a trigger in the values.
 
     Symbols are as in `noise_terms`. $\alpha$, nearly a gamma variable, is the agreement
-    $A = V\sum_{ab}p_aG_{ab}p_b$ over its mean. Sums of squares of samples' agreements grow as
-    $t_2\alpha + h\alpha^2$; terms that see the mean embedding grow as $\alpha^2$.
+    $A = V\sum_{ab}p_aG_{ab}p_b$ over its mean. The mean square of the samples' own agreements
+    grows as $s\alpha + h\alpha^2$. The second part is the square of their mean, and
+    $s = (1 - 1/N)(1 - 2/N)\,t_2$: agreements do not differ between one or two samples. Terms that
+    see the mean embedding grow as $\alpha^2$.
 
     Attributes:
         variance: variance of $\alpha$.
-        square: $h/(t_2 + h)$.
+        square: $h/(s + h)$.
         signal: the part of the mean signal that is proportional to $\alpha$.
-        coefficient: the parts of $v_q$ that grow as $t_2\alpha + h\alpha^2$ and as $\alpha^2$.
+        coefficient: the parts of $v_q$ that grow as $s\alpha + h\alpha^2$ and as $\alpha^2$.
         noise: shares of the noise other than T, in the same two parts.
     """
 
@@ -142,7 +144,8 @@ class SignalToNoise:
 
     Attributes:
         snr: mean trigger score over the root of the mean variance of the token scores.
-        shares: parts of that variance, by the covariance power of the noise terms; 0 is T alone.
+        shares: parts of that variance, by the covariance power of the noise terms; 0 is T,
+            with its covariance with the others.
         coefficient: $v_q$ in units of that variance.
         covariance: covariance of $q$ and $\nu$, in units of that variance; 0 where the trigger is
             not in the values.
@@ -158,7 +161,7 @@ class SignalToNoise:
 
     @property
     def noise_shares(self) -> dict[int, float]:
-        """Shares of the noise other than T, adding up to 1."""
+        """Shares of the noise other than T; with the share of covariances they add up to 1."""
         rest = 1 - self.shares[0]
         return {power: share / rest for power, share in self.shares.items() if power}
 
@@ -179,10 +182,10 @@ def signal_to_noise(problem: Problem) -> SignalToNoise:
     apart = noise_terms.own_memory(problem.replace(trigger_in_values=False)) / total
     grown = shares["B"] + shares["D"] + shares["E"] + max(shares["H"] - apart, 0.0)
     t2, _, _ = spectra.centred_moments(problem.embeddings, problem.vocab_size, problem.dim)
-    h = 1 / problem.load
+    h, pairs = 1 / problem.load, (1 - 1 / problem.samples) * t2
     agreement = Agreement(
-        variance=2 * t2 * (1 - 1 / problem.samples) / problem.vocab_size,
-        square=h / (t2 + h),
+        variance=2 * pairs / problem.vocab_size,
+        square=h / ((1 - 2 / problem.samples) * pairs + h),
         signal=h * (1 + problem.length * problem.overlap) / math.sqrt(total),
         coefficient=(
             (parts["trigger reads contexts"] + parts["overlaps"]) / total,
@@ -199,9 +202,9 @@ def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
 
     For Gaussian embeddings the scores of a replicate have a uniform direction in $R^V$, so that
     each is nearly normal: $D=\infty$. For unit lengths, let $K$ be the Gram matrix and $p$ the
-    covariance power of a term. Then $(K^{p+1})_{vv}$ does not fluctuate with $|z_v|^2$. Otherwise
-    its logarithm would have the slope $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ in $\log|z_v|^2$,
-    where $[x^k]$ takes the coefficient of $x^k$, and $M = \sum_k t_k x^k = 1/(1 - a)$ with
+    covariance power of a term. Then $(K^{p+1})_{vv}$ does not fluctuate with $|z_v|^2$. With other
+    lengths its logarithm would have the slope $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ in
+    $\log|z_v|^2$, where $[x^k]$ takes the coefficient of $x^k$, and $M=\sum_kt_kx^k=1/(1-a)$ with
     $a \propto |z_v|^2$. So $D = d/\eta^2$, with $\eta$ averaged over the noise.
     """
     if problem.embeddings == "gaussian":

@@ -29,7 +29,8 @@ TERMS: dict[str, NoiseTerm] = declared
 """Every noise term by its symbol."""
 
 COVARIANCE_POWERS = {symbol: term.covariance_power for symbol, term in TERMS.items()}
-"""Power of the embeddings' covariance in each term, which the law of a replicate needs."""
+"""Power of the embeddings' covariance in each term: `localisation` computes from it how replicates
+differ."""
 
 
 @prediction(
@@ -46,7 +47,7 @@ def variance(problem: Problem) -> float:
     Stated error: {error} for d >= 16, L >= 4, N >= V/3 and V >= 8 d; at 14 random settings with L
     from 4 to 7 simulated over theory is 0.98 to 1.02. For V < 8 d, neglected covariances matter: at
     (V, L, N, d) = (128, 8, 43, 32) the ratio is 0.914, with a standard error of 0.006. With d = 64
-    it is 0.907, with a standard error of 0.010, and every term is within 7%. The formula does not
+    it is 0.907, with a standard error of 0.010, and each term is within 7%. The formula does not
     hold for fewer samples of short sequences: at (V, L, N, d) = (646, 3, 18, 18), (393, 4, 43, 18)
     and (765, 7, 18, 46) the ratio is 0.54, 0.86 and 0.80.
     """

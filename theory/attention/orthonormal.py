@@ -14,7 +14,7 @@ these are small whole numbers plus corrections of order 1/L and 1/V. A Gaussian 
 to a factor 2.5 in the critical number of samples. Instead, these events decide:
 
 - each pair of samples with the same label (a collision) raises $\theta_{trig}$ by 2. Without the
-  trigger in the values there is no other signal, and it takes about $\sqrt V$ samples;
+  trigger in the values there is no other signal, and about $\sqrt V$ samples are needed;
 - a token that occurs twice in a sequence, or in two sequences of one label, gains about 2. These
   few tokens are the noise, and a fresh sequence must not hold such a token with a score above
   $\theta_{trig}$;
@@ -132,7 +132,9 @@ def _context_deficit(s: _Sizes) -> Array:
 
 
 def _own_deficit(s: _Sizes, samples: int) -> Array:
-    """Law of the score that a token loses to its own sequences: 2/L per repeat or pair."""
+    """Law of the score, in 1/L, that a token loses to its own samples: 2 per repeat within a
+    sample, or between two.
+    """
     pairs = samples * (s.L - 1) * (s.L - 2) / (2 * s.V) + math.comb(samples, 2) * s.shared
     return _doubled(quadrature.poisson(pairs, 1e-7))
 

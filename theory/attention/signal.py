@@ -24,7 +24,7 @@ EXPONENTS = {"vocab_size": -1.0, "length": -2.0, "samples": 0.0, "dim": 0.0}
 def signal_unit(problem: Problem) -> float:
     r"""Unit of all scores, $s_0 = (1 - 1/L)/(L^2 V)$.
 
-    Without the trigger in the values it is the trigger score at infinite $N$ and $V$, a product of
+    Without the trigger in the values it is the trigger score at large $N$ and $V$, a product of
     three factors. The memory holds a sample's informative token with weight $1/L$. The sample's
     covariance couples the trigger to that token with weight $(1 - 1/L)/L$. Two samples share a
     label with probability $1/V$.

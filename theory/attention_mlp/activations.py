@@ -1,9 +1,9 @@
 r"""Moments of an activation: at the small scale of the attention step, and at recall's unit scale.
 
 The attention step evaluates $\phi$ at mean values, $|\bar h| = \varepsilon \approx L^{-1/2}$;
-recall evaluates it at single values, $|h| = 1$. Pre-activations of a random layer $W$ with N(0, 1)
-entries are $u = \varepsilon g$ with $g \sim N(0, 1)$, and these means describe the average effect
-of the layer:
+recall evaluates it at single values, $|h| = 1$ or $\sqrt2$. Pre-activations of a random layer $W$
+with N(0, 1) entries are $u = \varepsilon g$ with $g \sim N(0, 1)$, and these means describe the
+average effect of the layer:
 
 $$ b_k = E\,\phi^{(k)}(\varepsilon g), \qquad
    E\,\phi^{(i)}(u)\phi^{(j)}(u') = \sum_k b_{k+i}b_{k+j}\frac{(\varepsilon^2\rho)^k}{k!} $$

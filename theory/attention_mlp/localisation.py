@@ -80,12 +80,12 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     curve=probability,
 )
 def critical_samples(problem: MlpProblem) -> float:
-    r"""Number of samples at which half of fresh sequences are localised; infinite if none suffices.
+    r"""Number of samples at which half of fresh sequences are localised.
 
-    Solves `probability` = 1/2 for N, log-interpolated between integers. The closed form in the
-    LaTeX above is the limit $V, N \gg d$, $\tau = 0$: $\kappa$ is
-    `theory.attention.critical.kappa`, and `noise` has the other symbols. The problem's own
-    ``samples`` do not matter.
+    1 if one sample suffices, infinite if no number up to $2^{32}$ does. Solves `probability` = 1/2
+    for N, log-interpolated between integers. The closed form in the LaTeX above is the limit $V, N
+    \gg d$, $\tau = 0$: $\kappa$ is `theory.attention.critical.kappa`, and `noise` has the other
+    symbols. The problem's own ``samples`` do not matter.
     """
     return _critical_samples(problem.replace(samples=1))
 

@@ -216,7 +216,8 @@ def _layer_term(
 def weight_mean_bias(problem: MlpProblem) -> float:
     r"""M0: all features share the mean row $\bar w$ of $W$, which acts as a mean embedding.
 
-    $|\bar w|^2 = d/m$; the term needs $\psi = E\phi\phi'\ne0$ (an offset $\phi(0)$, or curvature).
+    $|\bar w|^2 = d/m$; the main part needs $\psi = E\phi\phi'\ne0$ (an offset $\phi(0)$, or
+    curvature).
     The part from other samples of the same label does not fall with N.
     """
     c = coefficients(problem)
@@ -325,8 +326,8 @@ def coefficient_variance(problem: MlpProblem) -> float:
 def _row_variance(problem: MlpProblem) -> float:
     r"""Variance over rows of a row's contribution to $q$; the row overlaps by $x$ with the trigger.
 
-    A sample's own value contributes $\frac VNL(\psi+\chi x/L+\psi_2(x^2-1))x$; pairs of the same
-    label contribute $(2b_1b_2/L)x + 2(b_2^2+b_1b_3)x^2/L^2$.
+    A sample's own value contributes $\frac VNL(\bar\psi+\chi x/L+\psi_2(x^2-1))x$; pairs of the
+    same label contribute $(2b_1b_2/L)x + 2(b_2^2+b_1b_3)x^2/L^2$.
     """
     c, b = coefficients(problem), problem.local.derivatives
     V, L, N, d, _ = _sizes(problem)

@@ -21,8 +21,8 @@ class MlpProblem(Problem):
         centred: residuals are $e_k - \bar p$ with the training set's label frequencies $\bar p$,
             instead of $e_k - 1/V$.
 
-    Raises ValueError: as `Problem`; also for a width below 1, an unknown activation, or embeddings
-    that are not uniform on the sphere.
+    Raises ValueError: as `Problem`; also for a width that is no integer of at least 1, an unknown
+    activation, or embeddings that are not uniform on the sphere.
     """
 
     width: int

@@ -15,7 +15,7 @@ $\tau_\phi^2$ is the mean over $\omega$ of the variance of $\phi$ given $\omega$
 
 The noise of few neurons is skewed: given the weights, $f_w^\top f_v$ has the third cumulant
 $E_\omega\,E\phi^3\kappa_3(\phi)/m^2$, with $\kappa_3$ the third cumulant. This cumulant moves the
-largest of V - 1 competitors where no other noise smooths it, for d of V and more.
+largest of V - 1 competitors where no other noise smooths it, at $d \ge V$.
 """
 
 import math
@@ -59,7 +59,7 @@ def _harmonic(cell: Mapping[str, Any]) -> float:
 
 
 def _load(cell: Mapping[str, Any]) -> float:
-    """Samples per token for half accuracy, roughly: within 25% of `critical_samples`."""
+    """Samples per token for half accuracy, roughly: within 25% of `critical_samples` / V."""
     asked = cell["vocab_size"] * math.log(cell["vocab_size"])
     left = 1 - asked / _harmonic(cell)
     offset = 2 * _OFFSET[cell["activation"]] / cell["dim"]

@@ -10,9 +10,9 @@ token. If $y_r$ separates the relation's answers, two conditions are necessary:
 
   $$ \delta_0(D) = E\,\mathrm{dist}^2(z, C) = D - \delta(C) \sim 2\ln D , $$
 
-  with a normal vector z: the statistical dimension of the polar cone (D. Amelunxen, M. Lotz, M. B.
-  McCoy, J. A. Tropp, "Living on the edge: phase transitions in convex programs with random data",
-  Inf. Inference 3, 224, 2014). For D = 2, $\delta_0 = 1/2$, as in Cover's count of separable
+  with a normal vector z. $\delta$ is the statistical dimension of a cone (D. Amelunxen, M. Lotz, M.
+  B. McCoy, J. A. Tropp, "Living on the edge: phase transitions in convex programs with random
+  data", Inf. Inference 3, 224, 2014). For D = 2, $\delta_0 = 1/2$, as in Cover's count of separable
   dichotomies.
 - *Relations.* Likewise a code $y_r$ can put all answers $A_r$ of its block above all others from
   $d = E\,\mathrm{dist}^2(z, \{v: \min_{A_r}v\ge\max_{A_r^c}v\})$ on.
@@ -87,9 +87,10 @@ def _require(relations: int, answers: int) -> None:
 def _distance(above: int, below: int, *, fixed: bool) -> float:
     """Mean squared distance of a normal vector to {min of first >= max of others}, within 0.5%.
 
-    An average over draws from a fixed stream. The projection onto this cone sets the coordinates on
-    the wrong side of a level t to t. Given the number of these coordinates, dist^2 is chi-squared;
-    its degrees of freedom are the codimension of the face.
+    The first are ``above`` coordinates, the others ``below``. An average over draws from a fixed
+    stream. The projection onto this cone sets the coordinates on the wrong side of a level t to t.
+    Given the number of these coordinates, dist^2 is chi-squared; its degrees of freedom are the
+    codimension of the face.
 
     ``fixed``: the single first coordinate always equals the level.
     """

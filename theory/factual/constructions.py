@@ -89,9 +89,9 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
 
     ``group``: g, the number of tokens in each of the H heads' groups.  ``margin``: $\tau$.
 
-    Raises ValueError: a size below 1, or a margin outside (0, 1].
+    Raises ValueError: a size below 1, no token outside a group, or a margin outside (0, 1].
     """
-    _require(group=group, heads=heads, strangers=vocab_size - group - 1)
+    _require(group=group, heads=heads, **{"vocab_size - group - 1": vocab_size - group - 1})
     if not 0 < margin <= 1:
         raise ValueError(f"margin is {margin}: give a number in (0, 1]")
     return _half(lambda dim: selective(group, heads, vocab_size, dim, margin=margin), group + 2.0)
@@ -118,9 +118,9 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
     T - 2 tokens outside the group have scores of variance $\beta^2\sigma^2$. The exponentials of
     these scores are replaced by their mean.
 
-    Raises ValueError: no room in the prompt, or no dimensions outside the group.
+    Raises ValueError: a prompt below 3 tokens, a group below 1, or no more than g dimensions.
     """
-    _require(length=length - 2, dim=dim - group, group=group)
+    _require(group=group, **{"length - 2": length - 2, "dim - group": dim - group})
     variance = (group + margin**2) / (dim - group)
     strangers = (length - 2) * math.exp(-scale + scale**2 * variance / 2)
     return 1 / (1 + math.exp(-scale * (1 - margin)) + strangers)
@@ -148,7 +148,7 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
     Raises ValueError: a size below 1, or no more dimensions than a code has answers.
     """
     _require(subjects=subjects, relations=relations, answers=answers)
-    _require(dim=dim - max(relations, answers))
+    _require(**{"dim - max(relations, answers)": dim - max(relations, answers)})
     return math.exp(
         hulls.undisturbed(hulls.hull(relations, dim), answers - 1, dim)
         + hulls.undisturbed(hulls.hull(answers, dim), relations - 1, dim)
@@ -188,7 +188,7 @@ def attention_dim(
     Raises ValueError: a size below 1, or nothing to confuse.
     """
     _require(subjects=subjects, relations=relations, answers=answers)
-    _require(rivals=relations * answers - 1)
+    _require(**{"relations * answers - 1": relations * answers - 1})
     sizes = (subjects, relations, answers)
     return _half(
         lambda dim: all_by_attention(*sizes, dim, shared_rivals=shared_rivals),
@@ -244,10 +244,10 @@ def mlp_width(
 
     ``same_answer``: whether facts with the same answer disturb each other; False drops their noise.
 
-    Raises ValueError: a size below 1, or nothing to confuse.
+    Raises ValueError: a size below 1, fewer than 4 dimensions, or nothing to confuse.
     """
-    _require(subjects=subjects, relations=relations, answers=answers, dim=dim - 3)
-    _require(rivals=relations * answers - 1)
+    _require(subjects=subjects, relations=relations, answers=answers, **{"dim - 3": dim - 3})
+    _require(**{"relations * answers - 1": relations * answers - 1})
     sizes = (subjects, relations, answers, dim)
     return _half(lambda width: all_by_mlp(*sizes, width, same_answer=same_answer), 1.0)
 
@@ -287,8 +287,9 @@ def compressed_accuracy(
     Raises ValueError: a size below 1, a head of fewer than 2 dimensions, or a group larger than the
     subjects or relations.
     """
-    _require(dim=dim, width=width, answers=answers, group=group, head_dim=head_dim - 1)
-    _require(subjects=subjects - group + 1, relations=relations - group + 1)
+    _require(dim=dim, width=width, answers=answers, group=group, **{"head_dim - 1": head_dim - 1})
+    _require(**{"subjects - group + 1": subjects - group + 1})
+    _require(**{"relations - group + 1": relations - group + 1})
     total = 0.0
     for logits, squares, crowd, standard, own in narrow(
         subjects, relations, answers, group, head_dim, frequency

@@ -277,7 +277,7 @@ def loss(sizes: Sizes, time: float, *, scale: float) -> float:
     """Cross-entropy in nats at a time, for a product dictionary.
 
     ``time``: of the gradient flow, steps times the learning rate.  ``scale``: the attention weights
-    at the start, with equal values; far below 1.
+    at the start, where all entries of V are equal; far below 1.
 
     Raises ValueError: the scale is not in (0, 0.1], or the time is far too long.
     """

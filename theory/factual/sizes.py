@@ -1,4 +1,4 @@
-"""Sizes of factual recall tasks, in which each formula states its regime."""
+"""Ranges of sizes of factual recall tasks, from which formulas build their regimes."""
 
 from recall_claims import Regime, log_range
 

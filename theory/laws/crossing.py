@@ -1,9 +1,9 @@
 """Crossings: the argument at which a monotone function, rising or falling, passes a level.
 
-All functions share a convention: a function that has not reached the level at the bracket's upper
-end crosses it at infinity. A function that has already passed the level at the lower end crosses it
-"before": at minus infinity, or at 0 on a logarithmic axis. Callers that promise a finite number
-check for these values.
+A function that has not reached the level at the bracket's upper end crosses the level at infinity.
+A function that has already passed the level at the lower end crosses it "before": `root` returns
+minus infinity, `log_root` 0, and `integer_root` and `least_integer` the lower end. Callers that
+promise a finite number check for these values. `bisected` stays inside its bracket.
 """
 
 import math
@@ -37,8 +37,8 @@ def root(
         tolerance: absolute tolerance of the argument.
 
     Returns:
-        Infinity if the level lies beyond ``high``, or the function is the same at both ends; minus
-        infinity if the level lies before ``low``.
+        Infinity if the level lies beyond ``high``, or the function has one other value at both
+        ends; minus infinity if the level lies before ``low``.
 
     >>> round(root(lambda x: -x**3, 0, 9, level=-8), 9), root(lambda x: x, 0, 1, level=7)
     (2.0, inf)
@@ -91,14 +91,14 @@ def log_root(
 def integer_root(
     function: Callable[[int], float], *, level: float, most: int = _MOST, within: float
 ) -> float:
-    """Positive real number at which a rising function of integers has this value.
+    """Positive real number at which a rising function of integers has the value ``level``.
 
-    The function bisects down to neighbours, or to a bracket of relative width ``within``, and
+    The search bisects down to neighbours, or to a bracket of relative width ``within``, and
     interpolates in the logarithm of the argument.
 
     Returns:
-        1 if the function reaches the level at 1; infinity if it stays below the level up to
-        ``most``.
+        1 if the function reaches the level at 1; infinity if it is below the level at every power
+        of 2 up to ``most``.
 
     >>> round(integer_root(lambda n: math.log(n), level=math.log(1000), within=0.01))
     1000
@@ -126,11 +126,11 @@ def least_integer(holds: Callable[[int], bool], low: int, high: int | None = Non
 
     Args:
         holds: the condition.
-        low: where the search begins.
+        low: where the search begins, at least 1.
         high: an integer at which the condition is known to hold, if any.
 
     Returns:
-        Infinity if the condition does not hold up to 2^40.
+        Infinity if the condition holds at none of low, 2 low, 4 low, ... up to 2^40.
 
     >>> least_integer(lambda n: n**2 > 90, 1)
     10.0

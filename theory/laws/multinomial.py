@@ -7,10 +7,10 @@ from theory.laws.quadrature import Array, poisson_chance
 
 
 def product_mean(weight: Array, cells: int, total: int) -> float:
-    """Mean of prod_c weight[n_c] over even multinomial counts n_c of ``total`` items in ``cells``.
+    """Mean of prod_c weight[n_c] if n_c of ``total`` items fall into cell c of ``cells``.
 
-    With weights of 0 and 1 it is the probability that every count has weight 1. Exact: multinomial
-    counts are independent Poisson variables given their sum.
+    With weights of 0 and 1 this mean is the probability that every count has weight 1. Exact:
+    multinomial counts are independent Poisson variables given their sum.
 
     >>> round(product_mean(np.array([1.0, 1.0, 0.0]), 5, 2), 9)
     0.8

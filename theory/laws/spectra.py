@@ -1,8 +1,8 @@
 r"""Spectral moments of the Gram matrix $K_{ab} = z_a^\top z_b$ of n random vectors in $R^d$.
 
 The vectors have mean square length 1, and $r = n/d$. $K$ has $\min(n, d)$ eigenvalues other than
-zero: the eigenvalues of $r$ times the covariance $S = \frac dn\sum_a z_az_a^\top$; as
-$n, d\to\infty$, the spectra of $K$ and $S$ follow the law of Marchenko and Pastur.
+zero: the eigenvalues of $r$ times the covariance $S = \frac dn\sum_a z_az_a^\top$. If the vectors
+are independent, the spectra of $K$ and $S$ follow Marchenko and Pastur's law as $n, d\to\infty$.
 """
 
 import math

@@ -10,7 +10,7 @@ tends to N(0, 1) for $d\to\infty$. The dimension need not be an integer, and `no
 an infinite one.
 
 Two quadratures serve two kinds of integrand. `gauss` is exact for polynomials and needs few nodes;
-`nodes` lie evenly in the angle and resolve a step, such as a high power of $F_d$.
+`nodes` cover the angle and resolve a step, such as a high power of $F_d$.
 """
 
 import math
@@ -28,7 +28,7 @@ _TAIL = 9.0
 _FEW = 4096
 _KNOTS = 1024
 """Intervals of a cubic spline, which replaces the ten times slower incomplete beta function for
-more than ``_FEW`` values."""
+``_FEW`` values and more."""
 
 
 def nodes(dim: float, count: int) -> tuple[Array, Array]:

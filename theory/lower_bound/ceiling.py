@@ -52,8 +52,11 @@ def largest_accuracy(information: float, vocab_size: int) -> float:
 
 @prediction(latex=r"I \ge \alpha V\log(\alpha V) - \alpha V + 1", source=_SOURCE)
 def information_needed(accuracy: float, vocab_size: int) -> float:
-    """Least information, in nats, that allows the accuracy; inverse of `largest_accuracy`."""
-    right = accuracy * vocab_size
+    """Least information, in nats, that allows an accuracy; 0 up to 1/V.
+
+    Inverse of `largest_accuracy`.
+    """
+    right = max(1.0, accuracy * vocab_size)
     return right * math.log(right) - right + 1
 
 

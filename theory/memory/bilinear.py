@@ -83,12 +83,12 @@ def overlaps(associations: float, dim: int, width: float, whitened: bool) -> mlp
     """Law of the features, for the formulas of `mlp`.
 
     Raises:
-        ValueError: fewer than 1 neuron or 2 dimensions, or a whitened memory with at least as many
+        ValueError: fewer than 1 neuron or 3 dimensions, or a whitened memory with at least as many
             neurons as associations, which interpolates.
     """
-    if width < 1 or dim < 2 or (whitened and width >= associations):
+    if width < 1 or dim < 3 or (whitened and width >= associations):
         raise ValueError(
-            f"width {width}, dim {dim}, {associations} associations: give at least 1 neuron and 2 "
+            f"width {width}, dim {dim}, {associations} associations: give at least 1 neuron and 3 "
             "dimensions, and fewer neurons than associations where the memory is whitened"
         )
     if whitened:
@@ -111,7 +111,7 @@ def accuracy(*, associations: float, dim: int, width: float, whitened: bool) -> 
     Stated error: {error}, mostly too high: feature norms are more skewed than a gamma law.
 
     Raises:
-        ValueError: fewer than 1 neuron or 2 dimensions.
+        ValueError: fewer than 1 neuron or 3 dimensions, unless the result is 1.
     """
     if whitened and width >= associations:
         return 1.0
@@ -165,12 +165,13 @@ def leading_margin(
 )
 @lru_cache(maxsize=1024)
 def half_width(*, associations: int, dim: int, whitened: bool) -> float:
-    """Number of neurons, real, at which half of the answers are right; infinite if none suffices.
+    """Number of neurons, real, at which half of the answers are right.
 
-    Stated error of a whitened memory: {error}; a plain memory can need 10% more.
+    Infinite if no number suffices, 0 if below 1. Stated error of a whitened memory: {error}; a
+    plain memory can need 10% more.
 
     Raises:
-        ValueError: fewer than 2 dimensions.
+        ValueError: fewer than 3 dimensions.
     """
     return crossing.log_root(
         lambda width: accuracy(associations=associations, dim=dim, width=width, whitened=whitened),

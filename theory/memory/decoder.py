@@ -60,7 +60,7 @@ VALUES = Regime(
 
 
 def decodability(facts: int, groups: int, shared: float, code: str = "best") -> float:
-    """Least cosine between a fact's direction and the differences of its value and its rivals.
+    """Least cosine between a fact's direction and the differences of its value and a rival's value.
 
     Args:
         facts: number of values, a multiple of ``groups``.
@@ -113,9 +113,9 @@ def needed_code(
 ) -> float:
     """Code dimension from which this mean share of facts is sure to be decoded correctly.
 
-    Stated error: the dimension from which half of all decoders have 99% right is at most {error}
-    less. The bound counts rivals that win together once each, and few decoders make most of the
-    errors. Raises ValueError as `decodability`.
+    The dimension is 0 if below 1. Stated error: the dimension from which half of all decoders have
+    99% right is at most {error} less. The bound counts rivals that win together once each, and few
+    decoders make most of the errors. Raises ValueError as `decodability`.
     """
     return crossing.log_root(
         lambda dim: least_share(facts, groups, shared, dim, code), 1.0, level=share, tolerance=1e-9

@@ -194,7 +194,7 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
     r"""Accuracy of $W\Pi$ with $\Pi$ the projector onto a random subspace of dimension $m$.
 
     The signal is $u=e_i^\top\Pi e_i$ and $b_k=e_k^\top\Pi e_i$ is $\sqrt u$ times a coordinate of
-    the sphere: relative to the signal $T^2=1/(ud)\simeq1/m$. Hence $d^2$ becomes $md$.
+    the sphere: relative to the signal $T^2=1/(ud)\simeq1/m$. Hence $md$ replaces $d^2$ in limits.
 
     Stated error: {error} for n >= 30 and ranks of at least 12. With more than 2 n dimensions
     single large coefficients decide: at (n, d, m) = (30, 1024, 12) the formula has 0.932, and

@@ -209,8 +209,8 @@ def mlp_memory_accuracy(
         features: "cosine" or "relu".
 
     Raises:
-        ValueError: fewer than 2 outputs, more outputs than associations, an invalid width for these
-            features, or unknown features.
+        ValueError: fewer than 2 outputs or dimensions, more outputs than associations, no more
+            neurons than these features lose, or unknown features.
     """
     law = feature_law(features, dim)
     outputs = outputs or associations
@@ -280,7 +280,8 @@ def capacity(
         features: "cosine" or "relu".
 
     Raises:
-        ValueError: as in `mlp_memory_accuracy`, or the width stores fewer than M associations.
+        ValueError: as in `mlp_memory_accuracy`, or the width stores fewer than M associations, or
+            fewer than 3 for M = N.
     """
     law = feature_law(features, dim)
     least = 3 if outputs is None else outputs
@@ -310,14 +311,14 @@ def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None)
     r"""Leading order of `critical_width` for cosine features as $N, M\to\infty$.
 
     An input's own score exceeds a competitor's by a normal variable of mean 1 and variance 2v,
-    $v = (N/d+N/M)/m$. This is negative with probability $e^{-1/4v}$, and there are NM such pairs.
+    $v = (N/d+N/M)/m$. This is negative with probability $e^{-1/(4v)}$, and there are NM such pairs.
     With M = N much larger than d it is $md = 8N\ln N$: one layer has as many parameters as the
     linear memory, $d^2 = 8N\ln N$. The limit is approached logarithmically: for N from 128 to 1024
     and d from 32 to 128 the width at finite size is 0.63 (N = d = 128) to 1.05 (N = 1024, d = 32)
     times this width.
 
     Raises:
-        ValueError: fewer than 2 outputs, or more outputs than associations.
+        ValueError: fewer than 2 outputs or dimensions, or more outputs than associations.
     """
     outputs = outputs or associations
     _check(associations, outputs, math.inf, feature_law("cosine", dim))

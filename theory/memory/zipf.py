@@ -68,9 +68,11 @@ UNSEEN = Regime(
 """Regime in which `unseen_mass` states its error."""
 
 
-def _check(alpha: float, dim: float, stored: int) -> None:
+def _check(alpha: float, labels: int, dim: float, stored: int) -> None:
     if alpha <= 1:
         raise ValueError(f"alpha is {alpha}: frequencies add up only above 1")
+    if labels < 2:
+        raise ValueError(f"labels is {labels}: give at least 2")
     if dim < 4:
         raise ValueError(f"dim is {dim}: the law of the scores needs at least 4")
     if stored < 3:
@@ -105,9 +107,9 @@ def cutoff_error(
         samples: size of the training set, T; tokens that it does not contain are not stored.
 
     Raises:
-        ValueError: alpha not above 1, or dim below 4, or fewer than 3 stored.
+        ValueError: alpha not above 1, fewer than 2 labels, dim below 4, or fewer than 3 stored.
     """
-    _check(alpha, dim, stored)
+    _check(alpha, labels, dim, stored)
     return _error(alpha, labels, dim, stored, 0.0, samples)
 
 
@@ -137,7 +139,7 @@ def power_error(alpha: float, labels: int, dim: float, power: float, stored: int
     Raises:
         ValueError: as in `cutoff_error`.
     """
-    _check(alpha, dim, stored)
+    _check(alpha, labels, dim, stored)
     return _error(alpha, labels, dim, stored, power, math.inf)
 
 
@@ -189,7 +191,7 @@ def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> flo
     Raises:
         ValueError: as in `cutoff_error`, or fewer labels than stored tokens.
     """
-    _check(alpha, dim, stored)
+    _check(alpha, labels, dim, stored)
     if labels < stored:
         raise ValueError(f"{stored} stored tokens need as many labels, not {labels}")
     right = linear.recalled(dim, stored - 1, 1 / dim, idle=labels - stored)
@@ -221,7 +223,7 @@ def unseen_mass(alpha: float, samples: float) -> float:
 def least_error(alpha: float, labels: int, tokens: int, samples: int) -> float:
     r"""Error of a memory that knows each token of its samples, and guesses the label of the others.
 
-    $(1-1/M)\sum_xp(x)(1-p(x))^T$ over finitely many tokens, whose frequencies add up to 1. No
+    It is $(1-1/M)\sum_xp(x)(1-p(x))^T$ over finitely many tokens, whose frequencies add up to 1. No
     memory does better on average if labels are drawn uniformly.
 
     Raises:

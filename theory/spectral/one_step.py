@@ -71,7 +71,8 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
     None for the population.
 
     Raises:
-        ValueError: a size is impossible, or there are not more items than dimensions.
+        ValueError: a size is impossible, ``exponent`` is not above 1, or there are not more items
+            than dimensions.
     """
     found = Items.of(dim, items, exponent, batch)
     heads = min(_HEADS, found.sizes.size - 1)

@@ -21,7 +21,7 @@ EXACT = 48
 """Number of most frequent items treated one by one; the others are grouped into blocks."""
 _BLOCKS = 1.1
 _RARE = 12.0
-"""Mean count up to which its law is summed term by term."""
+"""Mean count up to which the law of a count is summed term by term."""
 _SPREAD = 12.0
 """Logarithm of the factor by which an integral over m extends beyond the most frequent item."""
 _Z = np.linspace(-8, 8, 161)
@@ -45,7 +45,8 @@ class Items:
         """Make items of frequency i^-exponent, with weights from a batch or from the population.
 
         Raises:
-            ValueError: a size is impossible, or there are not more items than dimensions.
+            ValueError: a size is impossible, ``exponent`` is not above 1, or there are not more
+                items than dimensions.
         """
         check_exponent(exponent)
         if not 2 <= dim < items or (batch is not None and batch < 1):

@@ -17,7 +17,7 @@ With $s = e^q/(e^q+K-1)$ the negative gradient moves the lead at the rate $p_j(c
 
 Muon hardly depends on the frequencies. Where all leads are equal, the gradient is a multiple of
 $PD$, with $P = 1-\mathbf{1}\mathbf{1}^\top/K$ and D the diagonal matrix of frequencies. $PD$
-multiplies vectors that sum to zero over a group by a number. On the M vectors constant on a group
+multiplies a vector on one group that sums to zero by a number. On the M vectors constant on a group
 $PD$ acts as an $M\times M$ matrix $P_MD_M$, whose polar factor is Q. So the polar factor is the
 identity up to $(Q_{gg}-1)/C$ within a group and $Q_{gh}/C$ between two groups: at most 2/C for any
 M. An item's mean lead over all others grows at the rate $1+(Q_{gg}-1+1/M)/C$, and as $Q_{gg}\le1$
@@ -193,7 +193,9 @@ def steady_loss(items: int, time: float, *, speed: float = 1.0) -> float:
 
 @prediction(latex=r"T^* = \log(cK/\alpha)/\eta", source="arXiv 2602.05725, F2; derived")
 def steps_to_floor(items: int, noise: float, rate: float) -> float:
-    r"""Number of steps of size eta after which Muon reaches the floor, of order $\log K/\eta$."""
+    r"""Number of steps of size $\eta$ = ``rate`` after which Muon reaches the floor, of
+    order $\log K/\eta$; infinite without noise.
+    """
     return Memory(items, noise=noise).end / rate
 
 
@@ -204,8 +206,10 @@ def steps_to_floor(items: int, noise: float, rate: float) -> float:
 def spectral_floor(items: int, noise: float, rate: float) -> float:
     r"""Final excess loss of Muon at a constant step, in nats, averaged over two steps.
 
-    It is of order $\eta^2$.
+    It is of order $\eta^2$; 0 without noise.
     """
+    if not noise:
+        return 0.0
     memory = Memory(items, noise=noise)
     below = math.floor(memory.end / rate) * rate
     return (memory.excess(below) + memory.excess(below + rate)) / 2

@@ -161,7 +161,8 @@ def flat_time(samples: int) -> Law:
 def regression_loss(samples: int, dim: int, outputs: int, time: float) -> float:
     r"""Loss over initial loss while all n singular values are equal; a = n/dim and b = n/outputs.
 
-    Within {error} of the initial loss. Raises ValueError for more samples than dimensions.
+    Within {error} of the initial loss. Raises ValueError for more samples than dimensions or
+    outputs, or none.
     """
     _check(samples=samples)
     return 1 - 2 * time * mean_value(samples / dim, samples / outputs) + time**2
@@ -180,7 +181,7 @@ def kept_share(samples: int, outputs: int, time: float) -> float:
     outputs, whose squares follow Marchenko and Pastur's law. Within {error}.
 
     Raises:
-        ValueError: more samples than outputs, or a time of 0.
+        ValueError: more samples than outputs, no samples, or a time not above 0.
     """
     if time <= 0:
         raise ValueError(f"at {time}: give a time after the start")

@@ -45,7 +45,7 @@ def misses(
     rng: np.random.Generator,
     judged: Callable[[npt.NDArray[np.intp]], Array] | None = None,
 ) -> Estimate:
-    """Estimate how often the lower end of a t interval at this level exceeds the data set's mean.
+    """Estimate how often a lower bound by `student_quantiles` exceeds the data set's mean.
 
     Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's,
     which corrects for the data set's skewness (`student_quantiles`). Samples miss near Hall's
@@ -114,7 +114,7 @@ def missed(samples: Array, level: float) -> Array:
 def tilted(world: Array, count: int, quantile: float) -> Array | None:
     """Find the tilt to samples whose t statistic is `quantile`; None if no sample reaches it.
 
-    The tilt is the logarithm of each value's tilted over true probability, of shape (values,).
+    The tilt is the log ratio of each value's tilted and true probability, of shape (values,).
     """
     needed = quantile**2 / (2 * (count - 1 + quantile**2))  # c^2/(2n) of the module's docstring
 

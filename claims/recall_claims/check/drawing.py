@@ -13,7 +13,7 @@ replaces f M. While some claims are unseen, the first bound is 1, and in the sec
 claims seen replaces f M (by Maclaurin's inequality).
 
 The bound holds whenever time is up, however long blocks took. The order of blocks is fixed
-beforehand, and the bound falls with each block. So the bound errs only if it errs at one fixed
+beforehand, and no block raises the bound. So the bound errs only if it errs at one fixed
 number of blocks: the number at which the bound first falls below the truth.
 """
 
@@ -93,7 +93,7 @@ class Drawn:
         elsewhere: the other claims.
         units: the blocks drawn.
         exact: how many of these were equal to the ledger's, to the bit.
-        wrong: faults: the claim, and what differs by more than rounding.
+        wrong: faults: the claim, and what differs by more than rounding or cannot be drawn.
         made: versions and instructions with which the ledger's blocks were made.
     """
 

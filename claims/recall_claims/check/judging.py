@@ -116,7 +116,7 @@ class Check:
         ledger: the ledger of the record's run.
         certificates: the checkout's certificates.
         commit: the commit checked out; None outside a repository.
-        only: judge only the claims with this text in their ids, and compare no papers, totals and
+        only: judge only the claims with this text in their ids, and compare no papers, totals or
             derivations. Commit, budget and the list of claims are compared all the same.
 
     Raises:

@@ -149,7 +149,10 @@ class Claim:
         return tuple(first * n for n in self.rule.looks_in_blocks(self.looks(tier)))
 
     def looks(self, tier: str) -> int:
-        """Count the looks: each doubles the replicates, from the first number to the last."""
+        """Count the looks if each doubles the replicates, from the first number to the last.
+
+        `steps` has more looks if these do not share alpha. A tier without replicates has 0.
+        """
         first, last = self.replicates.get(tier, (0, 0))
         return (last // max(first, 1)).bit_length()
 
@@ -277,8 +280,9 @@ def claim(
         needs: the only kind of device that can judge the claim; on others the claim is NOT RUN.
 
     Raises:
-        ClaimError: `rule` is no rule, or lacks a region that the prediction could give. pytest
-            reports other faults when it collects the claim, or just before the claim runs.
+        ClaimError: `rule` is no rule, or lacks a region and the prediction's stated error gives
+            none. pytest reports other faults when it collects the claim, or just before the claim
+            runs.
     """
     entry: Prediction | None = getattr(predict, "entry", None)
     if not isinstance(rule, Rule):

@@ -28,8 +28,7 @@ def times(factor: float, id: str = "", description: str = "") -> Control:
 def power(id: str = "", description: str = "", /, **powers: float) -> Control:
     """Plant wrong exponents: multiply the prediction by these powers of the cell's parameters.
 
-    If the rule itself gives the exponents (`Exponents` or `CriticalExponents` about numbers), shift
-    these instead.
+    If the rule itself gives the exponents, as with reference="asymptotic", shift these instead.
     """
     text = ", ".join(f"{name.replace('_', '-')}{value:+g}" for name, value in powers.items())
 
@@ -62,7 +61,7 @@ def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], S
 
 
 def reads(id: str, description: str, observable: str) -> Control:
-    """Plant another observable for the rule to read, which the simulation returns for this."""
+    """Plant another observable for the rule to read; the simulation has to return it."""
 
     def alter(claim: Claim) -> Claim:
         rule: Any = claim.rule

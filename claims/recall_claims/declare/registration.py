@@ -56,7 +56,7 @@ def declaration(claim: Claim, tier: str) -> str:
     what alpha depends on: budget, share and slots. The result is the same in every process.
 
     Raises:
-        ClaimError: a field of a rule is neither a number, a text, nor made of these, so that two
+        ClaimError: a field of a rule is neither number nor text, nor made of these, so that two
             processes could write it differently. Or the text of a rule's class cannot be read.
     """
     cells = claim.cells.get(tier, ())
@@ -181,7 +181,7 @@ def _plain(value: object, where: str) -> Any:
 
 
 def _texts(kind: type, where: str) -> list[str]:
-    """Return the syntax trees of an author's own class and of its base classes."""
+    """Return the syntax trees of a class and its base classes, where an author wrote them."""
     own = (one for one in kind.__mro__ if one.__module__.split(".")[0] not in GIVEN)
     try:
         return [ast.dump(ast.parse(textwrap.dedent(inspect.getsource(one)))) for one in own]

@@ -1,8 +1,9 @@
 """A block of evidence: its key, random streams and results, and the bytes that the ledger keeps.
 
 The bytes are a number for their format, the observables' names as JSON, a line break, and the
-values as exact little-endian float64. The first bytes of all values, observable by observable, come
-before the second bytes of all values, and so on, because zlib packs this order best.
+values as exact little-endian float64, packed by zlib. The first bytes of all values, observable by
+observable, come before the second bytes of all values, and so on, because zlib packs this order
+best.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def unpack(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
     """Read the observables in these bytes, whose values may take at most `LARGEST` bytes.
 
     Raises:
-        ValueError: `pack` does not write such bytes for this number of replicates.
+        ValueError: `pack` does not return these bytes and checksum for so many replicates.
     """
     end = payload.find(b"\n", 0, LONGEST_HEAD) + 1
     if not payload.startswith(FORM) or not end:

@@ -47,7 +47,7 @@ class ClusterExecutor(ClientExecutor):
 
     Raises:
         ExecutorError: no scheduler answers at the address, or none of its workers, within
-            `WAIT_SECONDS` each.
+            `WAIT_SECONDS` each; or this process lacks a certificate for TLS.
     """
 
     def __init__(self, address: str) -> None:

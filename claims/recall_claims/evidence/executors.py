@@ -106,8 +106,8 @@ def _quota() -> int:
 def resolve(spec: str, device: str) -> str:
     """Return the executor that "auto" means, or any other `spec` as it is.
 
-    On a CPU: a process per core. On a GPU: two processes, so that one computes while the other
-    waits for the host.
+    On a CPU: a process per core, or "serial" for one core. On a GPU: two processes, so that one
+    computes while the other waits for the host.
     """
     if spec != "auto":
         return spec

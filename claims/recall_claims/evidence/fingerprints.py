@@ -158,7 +158,7 @@ def _folders(module: str) -> tuple[Path, ...]:
 
 
 def _conftests(module: str) -> Iterator[tuple[int, ast.Module]]:
-    """Yield each conftest.py next to a module or above it, and how many folders it is above."""
+    """Yield how many folders each conftest.py is above a module's, and its syntax tree."""
     for up, folder in enumerate(_folders(module)):
         file = folder / "conftest.py"
         if file.is_file():

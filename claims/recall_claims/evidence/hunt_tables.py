@@ -94,7 +94,7 @@ class HuntTables:
         self._ledger.ask(sql, (str(verdict), number))
 
     def confirmed(self, claim: str, keys: Collection[str]) -> dict[str, tuple[int, Verdict]]:
-        """Return number and verdict of a claim's confirmations, by key, for these keys."""
+        """Return number and verdict of a claim's last finished confirmation of each key, if any."""
         rows = self._ledger.ask(
             "SELECT key, number, verdict FROM confirmations "
             "WHERE claim = ? AND verdict IS NOT NULL ORDER BY number",

@@ -112,8 +112,8 @@ def _with_parents(module: str) -> set[str]:
 def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the full names of modules and objects that a function reaches by names of its module.
 
-    Names that called functions of claim files reach are included. The result is sorted, without
-    duplicates.
+    If the function calls functions of claim files, the names that these reach are included. The
+    result is sorted, without duplicates.
     """
     found, seen = set[str](), set[tuple[str, str]]()
     waiting = [function]

@@ -91,7 +91,7 @@ class Ledger(LedgerFile):
     """An open ledger; use as a context manager, and open it as `LedgerFile` says."""
 
     def get(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | None:
-        """Return the block; None if it was never simulated, or was put aside as damaged.
+        """Return the block; None if it was never simulated, or is damaged: then put it aside.
 
         `names`: the observables that the block must have, if known.
         """
@@ -177,7 +177,10 @@ class Ledger(LedgerFile):
         return self.place(drawn)
 
     def recall(self, drawn: EvidenceSet, others: int) -> None:
-        """Count the other attempts that a record lists at this claim and tier: `others` of them."""
+        """Add attempts until the ledger has as many other than `drawn` as a record lists.
+
+        `others`: number of these in the record; at most `MOST_RECALLED` count.
+        """
         place = self.place(drawn)
         for number in range(place.sets - bool(place.shown), min(others, MOST_RECALLED)):
             self.register(drawn._replace(registration="", seed="", code=f"recorded {number + 1}"))
@@ -272,8 +275,8 @@ def merge(sources: Sequence[Path], out: Path) -> int:
         out: a new file; it appears complete or not at all.
 
     Raises:
-        LedgerError: two ledgers have different results for a block, a block is damaged, or a file
-            cannot be read or written.
+        LedgerError: `out` exists, two ledgers have different results for a block, a block is
+            damaged, or a file cannot be read or written.
     """
     if out.exists():
         raise LedgerError(f"{out} is there already; name a new file with -o")

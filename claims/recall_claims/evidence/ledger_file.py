@@ -130,8 +130,8 @@ class LedgerFile:
         read_only: leave the file, and the folder, as they are.
 
     Raises:
-        LedgerError: the file is not a ledger, is damaged, comes from another version, or cannot
-            be opened, read or written. The file stays as it was.
+        LedgerError: SQLite is older than `OLDEST`; or the file is not a ledger, is damaged, comes
+            from another version, or cannot be opened, read or written. The file stays as it was.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:

@@ -74,7 +74,7 @@ def _called(function: types.FunctionType) -> tuple[types.FunctionType, ...]:
 
 
 def _within(value: Any) -> Iterator[types.FunctionType]:
-    """Yield the functions developed outside this library that a call of a value may run first."""
+    """Yield functions developed here, outside this library, that calling a value may run first."""
     if isinstance(value, On | partial):
         value = value.law if isinstance(value, On) else value.func
     values = vars(value).values() if isinstance(value, type) else (value,)

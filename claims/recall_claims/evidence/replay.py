@@ -199,7 +199,7 @@ def _log_wealth(ones: Array, size: int) -> float:
 
 
 def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
-    """Return a complaint if nothing varies in any cell at the first look: t intervals need that."""
+    """Return a complaint if t intervals judge values that vary in no cell at the first look."""
     observed = [values for sample in evidence for values in sample.observations.values()]
     if not isinstance(claim.rule.method, Student) or any(np.ptp(values) for values in observed):
         return None
@@ -211,7 +211,7 @@ def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
 
 
 def heavy(claim: Claim, evidence: Sequence[Sample]) -> str:
-    """Return a complaint if one value makes too much of the spread for a t interval."""
+    """Return a complaint if one value has too much of the spread for a t interval, or else ""."""
     for sample in evidence if isinstance(claim.rule.method, Student) else ():
         for name, values in sample.observations.items():
             squares = (values - values.mean()) ** 2

@@ -24,7 +24,7 @@ from recall_claims.model.errors import OutOfTime, SimulationError, about
 from recall_claims.model.papers import papers
 
 Progress = Callable[[str, int, int, int], None]
-"""Function to call with claim id, look, blocks done and blocks wanted at this look."""
+"""Function to call with claim id, look, and the blocks done and wanted up to this look."""
 
 
 @dataclass(frozen=True)
@@ -264,6 +264,7 @@ class Running:
         """Accept a missing block; after the last one, judge the look and begin the next.
 
         Raises:
+            SimulationError: as for `_judge`.
             Exception: any error of rule or theory.
         """
         del self.round.missing[key]

@@ -74,8 +74,9 @@ class Scheduler:
     claims end at about the same time. With the block times of a whole run, 2 to 64 workers need at
     most 2.5 per cent longer than if the longest path always went first. No order changes a figure.
 
-    A worker that dies ends its executor. We start another executor, and run the blocks in flight
-    again, one at a time. If a worker dies on one block alone, only this block's claim fails.
+    A worker that dies ends its executor. If an option value named the executor, we start another,
+    and send each `Flight` again by itself. If a worker then dies, only the flight's claim fails.
+    Without a name, all claims in flight fail.
 
     Args:
         ledger: ledger that has and keeps blocks, or its file, which is opened when first needed.
@@ -164,8 +165,8 @@ class Scheduler:
 
         Raises:
             ClaimError: the claim is written wrongly.
-            SimulationError: the simulation returned no numbers, the wrong shape, or NaN; a worker
-                has other code; or, without an executor, the ledger lacks a block.
+            SimulationError: the simulation failed, or its replicates are not finite or independent;
+                a worker has other code; or, without an executor, the ledger lacks a block.
             OutOfTime: blocks of a look are not expected to end before the time limit; finished
                 blocks are in the ledger.
             BrokenExecutor: the executor's workers or its scheduler are gone.
@@ -206,7 +207,7 @@ class Scheduler:
                 self._ledger.close()
 
     def _submit(self, first: Running) -> None:
-        """Fill the executor: with one suspect block, or else with blocks of the next claims."""
+        """Fill the executor: with one suspect flight, or else with blocks of the next claims."""
         try:
             while self._room(limited=first.settings.limit is not None):
                 if self._suspects:
@@ -373,7 +374,7 @@ class Scheduler:
                 costs.learn(task.key, result.seconds)
 
     def _lost(self, flight: Flight, error: BrokenExecutor) -> None:
-        """Run a dead executor's blocks again, each alone; fail the claim whose block kills it."""
+        """Queue a lost flight again; fail its claim if it flew alone, or no executor restarts."""
         first = flight.executor is self._executor  # only the first flight replaces it
         if first and self.executor_name:  # a named one can start again
             flight.executor.shutdown(wait=False, cancel_futures=True)

@@ -48,8 +48,8 @@ def simulate(task: Task) -> BlockResult:
 
     Raises:
         SimulationError: the worker's code or libraries differ from the run's, the claim's function
-            returned no evidence, its replicates are not independent, or memory is too small for
-            one replicate.
+            failed or returned no evidence, its replicates are not independent, or memory is too
+            small for one replicate.
     """
     key, claim = task.key, _found(task)
     for _ in range(2):
@@ -88,7 +88,7 @@ def _prepare() -> None:
 
 
 def elsewhere(task: Task, result: BlockResult) -> None:
-    """Simulate two replicates of another process's block here; if they differ, the whole block.
+    """Simulate two replicates of another process's replayed block here; if they differ, all.
 
     Raises:
         SimulationError: figures differ both times.

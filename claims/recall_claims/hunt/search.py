@@ -63,7 +63,7 @@ class Catch:
     """Results of a turn: probes, perhaps a violation, and which parts were exhausted.
 
     Attributes:
-        probes: probes of points not known before.
+        probes: this turn's probes; some repeat earlier probes that had less time.
         violation: the smallest point taken for a violation, if there is one.
         shrunk: whether no parameter of the violation can be one step simpler.
         exhausted: whether every point of the regime has been tried.

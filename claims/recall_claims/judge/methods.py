@@ -101,12 +101,12 @@ class Betting(Method):
     variables by betting", J. R. Statist. Soc. B 86, 1, 2024). The wealth does not depend on the
     order of the data.
 
-    If there are more than 2^14 values, those that agree to 2^-10 are counted together. The wealth
-    is reduced by the most that this can gain, so the test stays exact; a bound changes by less than
+    Of more than 2^14 values, `bounds` counts those together that agree to 2^-10. The wealth is
+    reduced by the most that this can gain, so the test stays exact; a bound changes by less than
     1e-7 of itself.
 
-    At mean mu no exact test rejects m before ln(1/alpha) / ln(mu/m) replicates, whatever the
-    variance: this is the price of exactness.
+    At a true mean mu > m no exact test rejects m before ln(1/alpha) / ln(mu/m) replicates, whatever
+    the variance: this is the price of exactness.
 
     Raises:
         ClaimError: the range is empty or infinite, or an observation leaves it.
@@ -236,7 +236,7 @@ def heaviest(count: int) -> float:
 
 
 def student_quantiles(count: int, skewness: Any, level: float) -> tuple[Any, Any]:
-    """Return the distances of a t interval's two ends from the mean, in standard errors.
+    """Return the distances of the ends of `Student`'s interval from the mean, in standard errors.
 
     Args:
         count: number of values.
@@ -365,12 +365,12 @@ def _grouped(scaled: Array) -> tuple[Array, Array, Array | None]:
     counts = np.bincount(places).astype(np.float64)
     means = np.bincount(places, scaled) / np.maximum(counts, 1)
     off = np.maximum(means, 1e-300)[places]
-    np.divide(scaled, off, out=off)  # 0 if the mean is 0: no stake counts there
+    np.divide(scaled, off, out=off)  # 0 if the mean is 0, where `log_wealth` ignores the spread
     off -= 1
     off *= off
     held = counts > 0
     spread = np.bincount(places, off).astype(np.float64)
-    means[means < 1e-300] = 0.0  # some are of zeros
+    means[means < 1e-300] = 0.0  # so small a mean counts as 0
     return means[held], counts[held], spread[held]
 
 

@@ -20,7 +20,7 @@ def resolution(components: Sequence[Component]) -> float | None:
 
     Components without an estimate do not count. Several ratios, differences, probabilities, shares
     or errors test one theory: an error common to all is refuted as soon as one component refutes
-    it. Exponents are separate numbers, each with its own error.
+    it. Exponents are separate numbers, each with its own error: the largest counts.
     """
     if components[0].scale == "exponent":
         return finite(max(_up_and_down([component]) for component in components))

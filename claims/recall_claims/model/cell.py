@@ -110,7 +110,7 @@ def grid(
         **axes: the values of each parameter; a scalar is one value.
 
     Raises:
-        ValueError: an axis has no values, or there is neither a point nor an axis.
+        ValueError: an axis has no values, or a cell would have no parameter.
 
     >>> [cell.id for cell in grid(length=(8, 16), dim=32)]
     ['dim=32,length=8', 'dim=32,length=16']

@@ -64,7 +64,7 @@ class ClaimError(ValueError):
 
 
 class SimulationError(RuntimeError):
-    """There is no evidence: a simulation failed, or returned no usable numbers, such as NaN.
+    """There is no evidence: a simulation failed, or returned unusable numbers, such as NaN.
 
     Also raised if the ledger lacks blocks of a claim, or a worker has other code.
     """
@@ -79,7 +79,7 @@ class LedgerError(RuntimeError):
 
 
 class CheckError(ValueError):
-    """A record cannot be checked: by its settings, its ledger, or the code of this checkout."""
+    """A record cannot be checked with its settings, its ledger, or the code of this checkout."""
 
 
 class ExecutorError(ValueError):

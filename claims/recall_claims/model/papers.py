@@ -20,8 +20,9 @@ class Paper:
     """A paper, or a group of them, with its statements and its letters for cell parameters.
 
     Attributes:
-        authors: the paper's authors. For a group of papers this and `identifier` are empty: each
-            statement of the group names its own work.
+        authors: the paper's authors; empty for a group of papers, each statement of which names its
+            own work.
+        identifier: the paper's address, such as "arXiv 2412.06538"; also empty for a group.
         read: what the authors of the claims have read of the paper, such as "abstracts and
             reviews".
         summary: text in plain words; paragraphs after the first have formulas, and are folded away.

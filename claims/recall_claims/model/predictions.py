@@ -140,9 +140,10 @@ def prediction(
         latex: the formula.
         source: paper and statement.
         provenance: "stated" by the paper, "reported" by its readers, or "derived" by us.
-        error: largest error of the formula: a difference, such as 0.02, a share of the prediction,
-            such as "5%", or "exact". Or a tuple of errors with conditions, each such as
-            ``("5%", "for V >= 256", lambda cell: ...)``: the first that holds at a point counts.
+        error: largest error of the formula, by default not stated: a difference, such as 0.02, a
+            share of the prediction, such as "5%", or "exact". Or a tuple of errors with conditions,
+            each such as ``("5%", "for V >= 256", lambda cell: ...)``: the first that holds at a
+            point counts.
         regime: regime of these errors; a function if the regime is defined further down.
         curve: for a critical value, the probability or mean that crosses a target there, for plots
             to draw.

@@ -2,7 +2,8 @@
 
 A theorem claims a regime; a grid is a few points of it. A `Regime` states the values that each
 parameter of a cell may take, and a condition on all of them. Every cell of a claim's grid has to
-lie inside, apart from a scanned parameter. `pytest --hunt` searches the rest for a violation.
+lie inside; only a parameter scanned for its critical value may leave its range. `pytest --hunt`
+searches the rest for a violation.
 
 A theory states each formula's `Regime` next to the formula. A claim may narrow the regime by
 `Regime.searched`.
@@ -161,7 +162,7 @@ class Regime:
         Args:
             cell: a cell of the grid.
             ignoring: a scanned parameter, whose critical value the theorem predicts. The condition
-                is tested at its simplest value.
+                is tested at this parameter's simplest value.
         """
         for name, value in cell.items():
             if name == ignoring:

@@ -9,7 +9,7 @@ simulations give intervals for each `Component` of the estimand. Then
 
 "Not rejected" is never "verified": an interval that merely overlaps its region decides nothing.
 
-Let alpha be the claim's share of the error budget. Support needs a test at every edge. If the claim
+Let alpha be the claim's slot of the error budget. Support needs a test at every edge. If the claim
 is false, some component is truly beyond an edge, and the test at this edge errs with probability at
 most alpha. So each of these tests has all of alpha, with no correction for their number (an
 intersection-union test; R. Berger, Technometrics 24, 295, 1982). For refutation it is enough that

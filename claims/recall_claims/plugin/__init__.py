@@ -236,7 +236,7 @@ def pytest_report_teststatus(
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Describe the run's settings in a line."""
+    """Describe the run's settings, in lines as wide as the terminal."""
     state = config.stash[SESSION]
     settings = state.settings
     told = (

@@ -21,7 +21,9 @@ SHOWN = 8
 
 
 class Edits:
-    """Changes in claims' modules since a commit, except in docstrings and decorators.
+    """Changes since a commit in the modules of claims and in their imports.
+
+    Docstrings, comments, and decorators of a module's functions do not count.
 
     Attributes:
         commit: the baseline's commit, or HEAD if git lacks it; empty without git.

@@ -166,7 +166,7 @@ class ProgressLine:
         self._line = Status("", console=console)
 
     def __call__(self, claim: str, look: int, done: int, wanted: int) -> None:
-        """Show that `done` of the `wanted` blocks of a look are finished."""
+        """Show that `done` of the blocks `wanted` by the end of a look are finished."""
         if self._console.is_terminal:
             self._line.update(f"{self.sentence} {claim}, round {look}, {done}/{wanted} blocks")
             self._line.start()

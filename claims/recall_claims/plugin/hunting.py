@@ -21,10 +21,10 @@ REFUSALS = 8
 
 
 def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
-    """Hunt the claims that did not fail, and add the findings to their records.
+    """Hunt the claims that passed, and add the findings to their records.
 
     Returns:
-        number of claims that a confirmed violation has refuted.
+        number of claims that fail because a violation of them was confirmed.
     """
     found = {entry.id: entry for entry in session.report.records}
     hunted = [claim for claim in session.report.claims() if found[claim.id].outcome == "passed"]

@@ -14,7 +14,7 @@ from recall_reports import phrases
 
 
 def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) -> None:
-    """Print a table of the claims that have cells in the tier, and the cost of all together.
+    """Print a table of the claims that can run by the settings, and the cost of all together.
 
     Raises:
         ClaimError: a claim is written wrongly.

@@ -34,8 +34,8 @@ class RunReport:
         executor: value of --executor.
         beside: another folder, for a report that would replace one with further claims; None to
             replace that one.
-        narrowed: whether only some claims of a file may have been collected. If not, a claim of the
-            earlier report that was not collected from the same file no longer exists.
+        narrowed: whether only some claims of a file may have been collected. If not, and a file was
+            collected without a claim of the earlier report, the claim no longer exists.
         kept: why the report in `folder` stays as it is; empty if it is replaced.
     """
 

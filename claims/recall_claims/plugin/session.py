@@ -145,7 +145,7 @@ class ClaimSession:
         return Edits(self._root, self.baseline.commit, self.report.collected)
 
     def since(self, claim: Claim) -> str:
-        """Say which edits a claim depends on; "" if none, and it did not pass in the baseline."""
+        """Say which edits a claim depends on; "" if none, and the claim did not pass before."""
         earlier = self.baseline.decided.get(claim.id)
         passed = earlier is not None and earlier.outcome == "passed"
         told = passed or self.edits.of(claim.predict, claim.observe)

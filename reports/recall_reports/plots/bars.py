@@ -28,8 +28,8 @@ class Bar:
         region: ends of the region's band; 0 or 100 for an open end.
         bounds: the printed bounds, cut off at the ends of the row.
         point: the estimate; None without an estimate, or beyond the row.
-        bounded: whether there is a bound at the left, and at the right.
-        cut: whether the left bound, and the right, lie beyond the row.
+        bounded: whether the region has an edge at the left, and at the right.
+        cut: whether the left bound, and the right, is missing or beyond the row.
         usual: ends of the usual analysis's interval; None without any.
     """
 
@@ -55,7 +55,7 @@ def sharpness(claim: ClaimRow) -> tuple[float | None, ...]:
 def bars(
     findings: Sequence[ComponentRow], usual: Sequence[Range | None] = (), *, log: bool = False
 ) -> list[Bar]:
-    """Make a bar per finding; with `log` the scale is logarithmic if all values are positive.
+    """Make a bar per finding; with `log`, a finding with only positive values has a log scale.
 
     `usual`: intervals of the usual analysis.
     """

@@ -61,7 +61,7 @@ class Axis:
         return dict(zip(self.names or map(tick, found), found, strict=True))
 
     def _span(self) -> Point:
-        """The ends on the scale of the axis."""
+        """Return the ends on the scale of the axis: logarithms if `log`."""
         shown = self.ends or [value for value in self.seen if value > 0 or not self.log] or (0, 1)
         low, high = self._scaled(min(shown)), self._scaled(max(shown))
         if high - low > 1e-12 * abs(high) + 1 / HUGE:
@@ -86,8 +86,8 @@ def _even(low: float, high: float) -> list[float]:
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Choose 1, 2 and 5 times each power of ten from 10^low to 10^high; only powers if these are
-    too many.
+    """Choose 1, 2 and 5 times each power of ten from 10^low to 10^high; if these are too many, some
+    of the powers, up to MAX_TICKS.
     """
     powers = range(math.ceil(low), math.floor(high) + 1)
     found = [part * 10.0**p for p in range(math.floor(low), math.ceil(high)) for part in (1, 2, 5)]
@@ -109,7 +109,7 @@ class Mark:
     """Mark at some places of a plot, in units of the axes.
 
     Attributes:
-        kind: a band fills the height between two `xs`, an upright line is at one x. An area
+        kind: a band fills the height between two `xs`, an upright line is at each x. An area
             consists of rectangles, each between two `xs` and two `ys`.
         colour: INK, MUTED, CARD, or one of COLOURS.
         style: classes of a line or text, or the marker of dots.

@@ -13,7 +13,9 @@ from recall_reports.record.values import Plot
 
 
 def painters(claim: ClaimRow) -> list[Painter]:
-    """Return painters of the collapse under the theory, and under the control that fails most."""
+    """Return painters of the collapse under the theory, and under the control that spreads the
+    series most.
+    """
     found: list[Painter] = []
     if claim.plot is None or len(series(claim, claim.plot)) < 2:
         return found  # one series is one curve in any case
@@ -21,7 +23,7 @@ def painters(claim: ClaimRow) -> list[Painter]:
         found.append(partial(paint, control=None))
     spreads = {}
     for control in claim.controls:
-        logs = [  # all equal if only a constant is wrong; rounded, so that errors rank nothing
+        logs = [  # all equal if only a constant is wrong; `round` removes rounding errors
             round(math.log(wrong) - math.log(right), 6)
             for cell in claim.cells
             if (right := _unit(claim, cell)) and (wrong := _unit(claim, cell, control.id))

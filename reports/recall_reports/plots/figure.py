@@ -155,7 +155,10 @@ def _named(figure: Figure, chosen: Chosen, analyses: Analyses) -> list[tuple[Plo
 
 
 def _rows(chart: Chart, figure: Figure, chosen: Chosen, analyses: Analyses) -> set[bool] | None:
-    """Draw predicted and simulated values, a row per cell; return what `_curves` returns."""
+    """Draw a row for each of the figure's series: predicted and simulated value.
+
+    Returns what `_curves` returns.
+    """
     found = (_row(claim, one, analyses) for claim, one in chosen)
     rows = sorted(filter(None, found), key=lambda row: row[1])
     if not rows:
@@ -177,8 +180,8 @@ def _rows(chart: Chart, figure: Figure, chosen: Chosen, analyses: Analyses) -> s
 def _row(
     claim: ClaimRow, one: values.Series, analyses: Analyses
 ) -> tuple[str, float, float, tuple[float, float], bool] | None:
-    """Return a row's name, its predicted and observed value, its interval, and whether this is of
-    the usual analysis."""
+    """Return a row's name, predicted and observed value, interval, and whether the interval is the
+    usual analysis's; None if a number is missing."""
     cell = next((c for c in claim.cells if one.where.items() <= c.params.items()), None)
     if cell is None:
         return None

@@ -6,16 +6,16 @@ from itertools import pairwise
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
-LETTER, HEIGHT, GAP = 5.3, 9.0, 5.0  # a letter's width and height, its gap to a curve
-STEP = 3.0  # distance between two places along a curve
+LETTER, HEIGHT, GAP = 5.3, 9.0, 5.0  # a letter's width and height, a name's gap to its curve
+STEP = 3.0  # distance that two places along a curve should have
 EACH = 3  # step between places of a curve to try for its name
 SQUARE, COLUMNS = 2.0, 256  # side of the squares to search, and number of squares in a row
-NEAR, CLEAR = 2.0, 9.0  # margins of a name that must, and preferably should, be empty
+NEAR, CLEAR = 2.0, 9.0  # margins of a name that are empty if it hides nothing, and preferably
 SIDES = {"end": (-1.0, 0.0), "start": (1.0, 0.0), "above": (0.0, -1.0), "below": (0.0, 1.0)}
 
 
 def along(curve: Sequence[Point]) -> list[Point]:
-    """Return places on a curve of straight lines, at most STEP apart."""
+    """Return places on a curve of straight lines, less than 2 STEP apart in x and in y."""
     found = list(curve[:1])
     for (x, y), (right, down) in pairwise(curve):
         parts = max(1, int(max(abs(right - x), abs(down - y)) / STEP))

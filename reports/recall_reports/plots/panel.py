@@ -17,13 +17,16 @@ from recall_reports.plots.chart import MUTED, Chart, Mark, Point
 from recall_reports.record import ClaimRow
 from recall_reports.record.values import Plot
 
-WIDTH, RIGHT, TOP, TALL = 324.0, 312.0, 22.0, 164.0  # the drawing, and the frame in it
+WIDTH, RIGHT, TOP, TALL = 324.0, 312.0, 22.0, 164.0  # the drawing's width, the frame's sides
 BOTTOM = TOP + TALL
 LETTER, ROW = 5.5, 15.0  # mean width of a character, height of a row of the legend
 
 
 def _star(corners: int, turn: float, outer: float, inner: float = 0.0) -> list[Point]:
-    """Return corners of a polygon, or of a star with `inner` corners, clockwise from the top."""
+    """Return the corners of a polygon, clockwise from `turn` degrees right of the top.
+
+    With `inner`, a star has further corners between these, at this distance from the middle.
+    """
     distances = [outer, inner] if inner else [outer]
     number = corners * len(distances)
     angles = [math.radians(turn + 360 * index / number) for index in range(number)]
@@ -122,7 +125,7 @@ def _apart(places: Mapping[str, float]) -> dict[str, float]:
 def _names(
     chart: Chart, across: Place, up: Place, frame: naming.Box
 ) -> tuple[set[int], list[Markup]]:
-    """Write names next to marks; return the marks with such names, and the names.
+    """Write names next to marks; return the ids of these marks, and the names.
 
     A name that would hide something goes into the legend instead, if its mark has a label there. If
     it is a series' name, not a wrong theory's, and all have labels, all names go there.
@@ -209,7 +212,7 @@ def _dots(mark: Mark, spots: Sequence[Point]) -> Markup:
 
 
 def _legend(marks: Sequence[Mark]) -> tuple[list[Markup], float]:
-    """Draw the legend below the chart, controls last; return the height of the drawing too."""
+    """Draw the legend below the chart, controls last; return it and the drawing's height."""
     marks = sorted(marks, key=lambda mark: mark.label.startswith(WRONG))
     width = 36 + LETTER * max((len(mark.label) for mark in marks), default=0)
     columns = max(1, min(len(marks), 4, int(WIDTH / width)))
@@ -243,7 +246,7 @@ def _text(spot: Point, text: str, look: str = "") -> Markup:
 
 
 def _short(number: float) -> str:
-    """Format a number with one decimal, a tenth of a point."""
+    """Format a number with at most one decimal."""
     text = f"{number:.1f}"
     return text[:-2] if text[-1] == "0" else text
 

@@ -89,7 +89,7 @@ def _point(
 
 
 def _short(name: str) -> str:
-    """Shorten a name to fit into a disc: its initials, if it has more than two letters."""
+    """Shorten a name to fit into a disc: initials of two words, if it has more than two letters."""
     return name if len(name) < 3 else "".join(word[0] for word in name.split()[:2]).upper()
 
 

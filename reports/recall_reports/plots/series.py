@@ -24,9 +24,9 @@ class Series:
 
 
 def series(claim: ClaimRow, plot: Plot) -> list[Series]:
-    """Group a claim's cells that have the plot's x by the plot's `group`, ordered along x.
+    """Group a claim's cells by the plot's `group`; order each group along the plot's x.
 
-    A label names only the parameters in which groups differ.
+    A label names only the parameters in which groups differ; with one group, it names all.
     """
     names = plot.group
     groups: dict[tuple[Any, ...], list[CellRow]]
@@ -136,7 +136,7 @@ def near(values: list[float], others: list[float]) -> list[float]:
 
 
 def padded(low: float, high: float, share: float) -> tuple[float, float]:
-    """Move both ends outwards by this share of their distance."""
+    """Move both ends outwards by this share of their distance; of their size if they are equal."""
     margin = share * (high - low) or share * abs(high) or 1.0
     return low - margin, high + margin
 

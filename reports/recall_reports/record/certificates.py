@@ -58,7 +58,7 @@ def load(path: Path) -> Certificates:
     """Read the certificates in a file; none if the file does not exist.
 
     Raises:
-        ReportError: the file holds something else.
+        ReportError: the file cannot be read, or holds something else.
     """
     try:
         return msgspec.json.decode(path.read_bytes(), type=Certificates)

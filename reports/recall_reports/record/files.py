@@ -94,7 +94,7 @@ def refuse_foreign(directory: Path) -> None:
         try:
             with path.open("rb") as file:
                 known = mark in file.read(4096)
-        except OSError:  # a folder, or a link to nothing
+        except OSError:  # no file, a folder, or a link to nothing
             known = not path.is_symlink() and not path.is_dir()
         if not known:
             raise ReportError(

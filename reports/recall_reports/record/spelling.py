@@ -14,7 +14,7 @@ LONGEST = 100
 
 
 def meant(word: str, known: Iterable[str], most: int = 1) -> str:
-    """Return "did you mean" with the nearest of these words; empty if none is near.
+    """Return "did you mean" with up to `most` of these words; empty if none is near.
 
     >>> meant("smok", ["smoke", "standard"])
     ' (did you mean smoke?)'
@@ -70,6 +70,6 @@ class CommandLine(argparse.ArgumentParser):
         return found, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Print the sentence and exit."""
+        """Print the corrected message, and exit with status 2."""
         said = corrected(message, self.format_help())
         self.exit(2, f"{self.prog}: {said}; `{self.prog} --help` lists all\n")

@@ -102,10 +102,11 @@ class Plot:
         group: parameters that distinguish curves.
         log: the axes with a logarithmic scale, such as "xy"; by default the axis of sizes: the
             horizontal one of curves and both of maps.
-        collapse: adds a second panel with `x` divided by the cell's predicted critical value.
+        collapse: adds panels of a curve with `x` divided by the cell's critical value, as theory
+            predicts it and as a control does.
         x_label: label of `x`; by default the parameter with its symbol in the paper's file.
         y_label: the observable, with its unit; a plot of means needs one. A parity plot puts
-            "predicted" and "observed" before it.
+            "predicted" and "simulated" before it.
         span: the ends of the predicted curve; by default a little beyond the cells.
         dear: whether predictions are too slow for curves between cells, such as over 10 ms each.
         line: the predicted curves, made with the claim's record.
@@ -138,8 +139,8 @@ class Plot:
 class Series(Struct, kw_only=True):
     """The cells of a claim with the parameters `where`, for a figure to draw.
 
-    `label`: their name; without it, `Figure.group` divides them into series. `per`: parameter of
-    which critical values are given as multiples.
+    `label`: their name; without it, `Figure.group` divides them into series. `per`: parameter by
+    which a figure of rows divides its values.
     """
 
     claim: Text
@@ -152,7 +153,7 @@ class Figure(Struct, kw_only=True):
     """A picture of claims' findings, for readers who look at only one.
 
     `kind`: "curve" draws observed values against a parameter, on the predicted curve; "rows" draws
-    observed and predicted values on one axis, a row per cell. `levels`: marked values.
+    observed and predicted values on one axis, a row per series. `levels`: values to mark, by name.
     """
 
     title: Text

@@ -15,7 +15,10 @@ from simulation.lower_bound.gradient_channel import Observation
 
 
 def scores(observation: Observation, *, rounds: int = 12) -> torch.Tensor:
-    """Compute the linear estimate of the last round, by token and label: (R, V, V)."""
+    """Compute the linear estimate of the last round, by token and label: (R, V, V).
+
+    Raises ValueError unless ``dim`` is below ``vocab_size``.
+    """
     white = whiten(observation)
     size = observation.vocab_size
     inverse = (size / observation.dim) ** 2

@@ -17,7 +17,7 @@ from simulation.lower_bound.gradient_channel import Observation, centred
 
 
 def scores(observation: Observation, *, ridge: float = 0.5) -> torch.Tensor:
-    """Score tokens and labels: (R, V, V).
+    """Score tokens and labels, by S times L V: (R, V, V).
 
     ``ridge``: rho in units of V/d, the mean eigenvalue of U^T U.
     """

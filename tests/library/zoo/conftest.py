@@ -1,4 +1,4 @@
-"""Makes pytest collect the claims of this folder, and its paper known."""
+"""Let pytest collect the claims of this folder, and add the paper that they cite."""
 
 from pathlib import Path
 

@@ -135,8 +135,7 @@ def hoeffding(cell: rc.Cell, block: rc.Block) -> Array:
     replicates=(256, 8192),
 )
 def two_choices(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
-    """A player who may choose between two random bins for each of n balls fills none of n as
-    high."""
+    """The fullest of n bins holds less if n balls each take the emptier of two random bins."""
     n = cell["bins"]
 
     def fullest(rng: np.random.Generator, choices: int) -> int:

@@ -44,7 +44,7 @@ def gaps(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.at("half", n=lambda cell: cell["n"] // 2),),
 )
 def no_return(cell: rc.Cell, block: rc.Block) -> Array:
-    """A walk of 2 n steps never returns with the probability C(2n, n) / 4^n of being back then."""
+    """The probability that a walk of 2 n steps never returns is C(2n, n) / 4^n."""
     return block.each(lambda rng: np.cumsum(rng.choice((-1, 1), 2 * cell["n"])).all())
 
 

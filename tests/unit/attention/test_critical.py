@@ -103,7 +103,7 @@ def test_full_solution_inverts_the_probability(probability: float) -> None:
 def test_each_inverse_is_the_last_size_that_the_samples_suffice_for(
     sizes: tuple[int, int, int],
 ) -> None:
-    """Sizes are the largest vocabulary, the longest sequence and the least dimension."""
+    """The last sizes are the largest vocabulary, the longest sequence and the least dimension."""
     vocab_size, length, dim = sizes[0], sizes[1], min(sizes[2], sizes[0])
     needed = capacity.critical_samples(vocab_size, length, dim)
     if math.isinf(needed):

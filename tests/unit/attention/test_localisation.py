@@ -71,25 +71,26 @@ def test_agreement_of_labels_moves_a_signal_of_a_trigger_in_the_values() -> None
     assert localisation.probability(problem) == pytest.approx(found, abs=0.018)
 
 
-def test_agreement_of_labels_is_that_of_draws() -> None:
-    problem = Problem(vocab_size=60, length=17, samples=53, dim=9, trigger_in_values=True)
+@pytest.mark.parametrize("samples", [4, 53])
+def test_agreement_of_labels_is_that_of_draws(samples: int) -> None:
+    problem = Problem(vocab_size=60, length=17, samples=samples, dim=9, trigger_in_values=True)
     found = localisation.signal_to_noise(problem).agreement
     assert found is not None
     rng, count = np.random.default_rng(7), 20_000
     u = unit_vectors(rng, count, 60, 9)
     u -= u.mean(1, keepdims=True)
-    shares = rng.multinomial(53, [1 / 60] * 60, count) / 53
+    shares = rng.multinomial(samples, [1 / 60] * 60, count) / samples
     batch = np.einsum("ra,rad->rd", shares, u)
     mean = 60 * (batch**2).sum(1)
     square = (shares * (60 * np.einsum("rad,rd->ra", u, batch)) ** 2).sum(1)
     assert found.variance == pytest.approx(mean.var() / mean.mean() ** 2, rel=0.05)
-    # The sum of squares grows as a + b, a with the agreement and b with its square.
+    # The sum of squares is a x + b x^2 with x the agreement over its mean; `square` is b/(a + b).
     ratio = square.mean() / mean.mean() ** 2
     assert 1 / found.square + found.variance == pytest.approx(ratio, rel=0.05)
     # Pairs of samples have the rest of the signal, (1 - 1/N) (1 + 1/d).
     scored = signal.trigger_signal(problem) / signal.signal_unit(problem) / (1 - 1 / 60)
     excess = found.signal * math.sqrt(noise.variance(problem))
-    assert excess == pytest.approx(scored - 52 / 53 * (1 + 1 / 9), rel=0.02)
+    assert excess == pytest.approx(scored - (1 - 1 / samples) * (1 + 1 / 9), rel=0.02)
 
 
 SHARES = [

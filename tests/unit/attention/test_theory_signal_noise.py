@@ -43,7 +43,7 @@ def test_trigger_signal_is_that_of_gaussian_embeddings_with_the_trigger_in_the_k
 
 
 def powers(formula: Callable[[Problem], float], sizes: Iterable[str]) -> dict[str, float]:
-    """Exponent of each size, from doubling it where all sizes are large."""
+    """Return the exponent of each size, from doubling the size where all sizes are large."""
     doubled = {name: REMOTE.replace(**{name: 2 * getattr(REMOTE, name)}) for name in sizes}
     return {name: math.log2(formula(p) / formula(REMOTE)) for name, p in doubled.items()}
 
@@ -127,7 +127,7 @@ TERMS_IN_CORNERS = (
     ("C", (128, 8, 43, 16), "gaussian", False, 3000),  # 1.107: the product of two means
     ("C2", (128, 64, 43, 16), "gaussian", False, 600),  # 1.15: the same
     ("C2", (128, 8, 43, 64), "sphere", False, 2000),  # 0.93: own token and stored contexts apart
-    ("D and H", (1218, 8, 646, 17), "gaussian", False, 200),  # -0.93
+    ("D and H", (1218, 8, 646, 17), "gaussian", False, 200),  # -0.93: the wrong sign
 )
 
 
@@ -168,7 +168,8 @@ def test_recall_by_enumeration(samples: int, trigger_in_values: bool) -> None:
     size, right = 3, []
     for tokens in itertools.product(range(size), repeat=samples):
         counts = np.bincount(tokens, minlength=size)
-        # A token's own label scores its count, or twice it next to the counts of all others.
+        # A token's own label scores the token's count, and others 0. With the trigger in the
+        # values, its own scores twice this count, and others the counts of their own tokens.
         scores = counts + np.diag(counts) if trigger_in_values else np.diag(counts)
         best = scores.max(1)
         won = np.diagonal(scores) == best

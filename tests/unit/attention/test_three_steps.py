@@ -125,7 +125,7 @@ def drawn(samples: int = 9) -> tuple[sampling.Batch, list[np.random.Generator]]:
 def looked(
     keys: list[torch.Tensor], values: list[torch.Tensor], weights: torch.Tensor, query: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Scores of the keys, and the value that softmax attention reads."""
+    """Return the scores of the keys, and the value that softmax attention reads."""
     scores = torch.stack(keys) @ weights @ query
     return scores, torch.softmax(scores, 0) @ torch.stack(values)
 
@@ -167,7 +167,7 @@ def test_embeddings_that_do_not_move_are_fixed_ones() -> None:
 
 
 def test_learned_embeddings_follow_the_gradient_of_the_true_loss() -> None:
-    """The test compares a token's share of the move with differences of an explicit loss."""
+    """Inputs move along minus an explicit loss's gradient, on average by 0.3 of their length."""
     batch, _ = drawn()
     memory = 1e-3 * three_steps.value_memory(batch)
 

@@ -111,7 +111,7 @@ def test_binding_condition(changes: dict[str, object], condition: str) -> None:
 def test_a_layer_much_narrower_than_the_embeddings_is_no_case_of_the_critical_width(
     vocab_size: int, samples: int, dim: int
 ) -> None:
-    """Outside the regime, half of the tokens need at least 1.35 to 1.4 times the prediction."""
+    """Outside the regime, recall of half the tokens needs at least 1.35 to 1.4 times the width."""
     sizes: dict[str, Any] = {"vocab_size": vocab_size, "samples": samples, "activation": "he2"}
     assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=dim, width=1)) is not None
     assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=60, width=1)) is None
@@ -186,9 +186,9 @@ def test_moments_of_the_overlap_with_the_trigger() -> None:
 
 
 def test_covariance_of_the_overlap_with_the_mean_row_by_hand() -> None:
-    """With x + x^2 a sample stores L^2/N psi X w, where psi is the drift stored along a row, w the
-    mean row, and X sums z z^T over V tokens; the trigger reads V/(d m) of its coefficient, which is
-    psi V L/N + 2 b_1 b_2/L.
+    """With x + x^2 a sample stores L^2/N psi X w. Here psi is the drift stored along a row, w the
+    mean row, and X sums z z^T over V tokens. The trigger reads V/(d m) times its coefficient, which
+    is psi V L/N + 2 b_1 b_2/L.
 
     The activation's mean derivatives are b_1 = 1 and b_2 = 2. The sample itself adds 3 times
     `square` to psi, and each other sample of its label adds 2/L^2.

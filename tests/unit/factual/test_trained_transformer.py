@@ -26,7 +26,7 @@ def generators(*seeds: int) -> list[np.random.Generator]:
 
 
 def written_out(part: dict[str, Tensor], tokens: list[int], inputs: Tensor, u: Tensor) -> Tensor:
-    """Logits of one prompt, step by step: embeddings, attention from the last token, MLP."""
+    """Compute logits of one prompt by steps: embeddings, attention from the last token, MLP."""
     x, total = inputs[tokens], torch.zeros_like(inputs[0])
     for query, key, value, out in zip(
         part["q"], part["k"], part["v"], part["o"].unbind(1), strict=True

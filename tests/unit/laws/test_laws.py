@@ -117,7 +117,7 @@ Rule = Callable[[float, int], tuple[Array, Array]]
 
 
 def below(x: float, dim: float) -> float:
-    """Distribution function F_d, by quadrature of the density in the angle."""
+    """Compute the distribution function F_d of `sphere`, by quadrature of the angle's density."""
 
     def density(angle: float) -> float:
         return float(math.cos(angle) ** (dim - 2))

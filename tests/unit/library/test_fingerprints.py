@@ -1,4 +1,4 @@
-"""A block's fingerprint depends on the code that its simulation can reach, and on nothing else."""
+"""A block's fingerprint depends on code and data that its simulation can reach, on nothing else."""
 
 import importlib
 import sys

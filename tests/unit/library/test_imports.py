@@ -10,7 +10,7 @@ import theory
 
 
 def loaded_by(*steps: str) -> list[set[str]]:
-    """Modules loaded in a fresh process after each of these statements."""
+    """List the modules that a fresh process has loaded after each of these statements."""
     code = "; ".join(f"{step}; print(*sys.modules)" for step in ("import sys", *steps))
     command = [sys.executable, "-c", code]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -164,8 +164,8 @@ def test_a_rate_that_crosses_its_target_again_has_no_verdict(ledger: Ledger) -> 
 
 
 def test_rungs_that_cannot_matter_are_not_read() -> None:
-    # The crossing is near 20. To refute 60, [48, 75], the sizes from the first below 48 have to
-    # show it; to refute 10, [8, 12.5], those up to 16.
+    # The crossing is near 20. A rate shown below one half at 25 refutes 60, of region [48, 75]; a
+    # rate shown above one half at 16 refutes 10, of region [8, 12.5].
     samples = evidence((80, 60, 40, 20, 0), 80, FIVE)
     for predicted, read in ((20.0, (16, 25)), (60.0, (25,)), (10.0, (16,))):
         assert judged(samples, predicted).open_cells == tuple(f"pairs={pairs}" for pairs in read)

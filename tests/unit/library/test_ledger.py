@@ -93,7 +93,7 @@ def packed(names: str, values: bytes) -> bytes:
 
 
 def content(payload: bytes) -> str:
-    """Checksum that a forger would write for a payload."""
+    """Return the checksum that a forger would write for a payload."""
     head, _, body = payload.partition(b"\n")
     with suppress(zlib.error):
         return hashlib.sha256(head + b"\n" + zlib.decompress(body)).hexdigest()

@@ -42,18 +42,18 @@ honest = partial(mean, CELLS[0])
 
 
 def slow(block: Block) -> Any:
-    """Simulation that takes long by the clock, and little processor time."""
+    """Take long by the clock, and little processor time; all replicates share a sign."""
     time.sleep(0.3)
     return honest(block) * np.sign(block.rngs[0].normal())
 
 
 def seeded_alike(block: Block) -> Any:
-    """Draws of a fixed seed, which are the same in every block."""
+    """Draw from a fixed seed: the same values in every block."""
     return np.random.default_rng(SEED).normal(2, 0.3, block.replicates)
 
 
 def neighbours(block: Block) -> Any:
-    """Every second replicate has the sign of the replicate before it."""
+    """Multiply every second replicate by the random sign of the replicate before it."""
     signs = [np.sign(block.rngs[n - n % 2].normal()) for n in range(block.replicates)]
     return honest(block) * signs
 
@@ -95,7 +95,7 @@ WRONG: dict[str, tuple[Callable[[Block], Any], str]] = {
 
 
 def tie(block: Block) -> Any:
-    """Rounding breaks a tie in a replicate differently in a block and in a smaller block."""
+    """Break a tie in a whole block in another way than in a smaller block, as rounding may."""
     found = honest(block)
     return found + 0.1 * ((found > 2.4) & (block.replicates == 16))
 

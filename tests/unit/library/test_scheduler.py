@@ -83,7 +83,7 @@ class Waited(SimpleQueue[Any]):
 
 
 def told(seconds: Callable[[str], float]) -> Settings:
-    """Settings of a run that knows the cost of a replicate of each claim."""
+    """Return settings of a run that knows the cost of a replicate of each claim."""
     earlier = {c.id: Earlier(seconds(c.id), looks=3) for c in CLAIMS}
     return replace(SMOKE, costs=Costs(lambda: None, "cpu", earlier))
 

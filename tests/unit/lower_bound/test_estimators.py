@@ -1,8 +1,8 @@
 """The two channels of information on the map from tokens to labels, and the estimators in `PANEL`.
 
 The gradient channel shows the first gradient of training; the erasure channel shows the whole map
-with some chance, or else nothing. Estimators guess the map from the gradient. Also the exact
-posteriors of the map, given its gradient or given the sequences.
+with some chance, or else nothing. Estimators guess the map from the gradient. Tests of exact
+posteriors of the map, given its gradient or given the sequences, are here too.
 """
 
 import math

@@ -35,6 +35,7 @@ def test_ceiling_is_the_largest_root_of_its_inequality() -> None:
         assert right * math.log(right) - right + 1 == pytest.approx(information, abs=1e-9)
         assert right > 1
     assert ceiling.largest_accuracy(0.0, 64) == pytest.approx(1 / 64, rel=1e-6)  # a blind guess
+    assert ceiling.information_needed(0.0, 64) == ceiling.information_needed(1 / 64, 64) == 0.0
     assert ceiling.largest_accuracy(1e6, 64) == 1.0
 
 

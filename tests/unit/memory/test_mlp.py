@@ -54,7 +54,8 @@ def test_relu_features_by_numerical_integration() -> None:
     size = mean(np.abs(cosines))
     centred = np.abs(cosines) - size
     law = feature_law("relu", dim)
-    # The overlap is the mean over rows of |w.x||w.y|: its own mean is the mean of |w.x|, squared.
+    # The overlap is the mean over rows w of |w.x||w.y|, so its own mean is E|w|^2 = dim, times the
+    # square of the mean of |w.x|/|w|.
     assert mean(overlap) == pytest.approx(dim * size**2, rel=1e-6)
     expected = (mean(overlap**2) - mean(overlap) ** 2) / (1 - mean(overlap)) ** 2
     assert law.wide == pytest.approx(expected, rel=1e-6)
@@ -149,7 +150,7 @@ def network() -> tuple[mlp._Network, mlp.Associations]:
 
 
 def differentiated(facts: mlp.Associations, weights: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Gradients of each replicate's mean cross-entropy, also stored in the weights."""
+    """Return gradients of each replicate's mean cross-entropy, and store them in the weights."""
     first, second = weights
     hidden = torch.relu(facts.z @ first[:, :, :-1].mT + first[:, None, :, -1])
     logits = hidden @ second.mT @ facts.u.mT

@@ -14,9 +14,9 @@ from theory.memory import optimal as theory
 
 
 def projected(dim: int, count: int, replicates: int) -> tuple[theory.Array, theory.Array]:
-    """Squared length of a Gaussian's projection on a tangent cone, and the face's dimension.
+    """Draw squared lengths of Gaussians' projections on tangent cones, and dimensions of the faces.
 
-    By definition the conic intrinsic volumes are the law of this dimension.
+    By definition the conic intrinsic volumes are the law of these dimensions.
     """
     rng = np.random.default_rng([dim, count])
     squares, faces = np.empty(replicates), np.empty(replicates, dtype=int)

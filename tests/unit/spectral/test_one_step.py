@@ -17,7 +17,7 @@ from theory.spectral import resolvent, several_steps
 
 Floats = npt.NDArray[np.float64]
 ALONG = theory._ALONG.size
-"""Number of noises at which own scores are looked up; a table has another number of levels."""
+"""Number of rows in a call of `ndtr` for a single item; in a call for a table it is another."""
 
 
 def weights(items: int, exponent: float = 1.5) -> Floats:
@@ -26,7 +26,7 @@ def weights(items: int, exponent: float = 1.5) -> Floats:
 
 
 def hits(memory: Floats, inputs: Floats, outputs: Floats) -> list[int]:
-    """Items with the highest score for their own output."""
+    """List the items with the highest score for their own output."""
     best = (outputs @ memory @ inputs.T).argmax(0)
     return [item for item, answer in enumerate(best) if item == answer]
 
@@ -47,7 +47,7 @@ def test_resolvent_is_that_of_a_random_matrix() -> None:
 
 
 def memory(dim: int, items: int, exponent: float) -> tuple[np.ndarray, resolvent.Scores]:
-    """Weights of items, and the scores of the polar factor."""
+    """Return the weights of items, and the scores of the polar factor."""
     w, number = resolvent.Items.of(dim, items, exponent).pooled()
     nodes = resolvent.Nodes.of(w, number, dim, count=96)
     return w, resolvent.Memory.of([nodes], w, [[number]], dim).scores(w[:, None])
@@ -86,7 +86,7 @@ def test_own_scores_have_the_mean_and_variance() -> None:
 def counts(
     step: str, dim: int, items: int, exponent: float, batch: int | None, replicates: int
 ) -> np.ndarray:
-    """Numbers recalled by memories in plain numpy, one per replicate."""
+    """Count the items that memories in plain numpy recall: a number per replicate."""
     p, found = weights(items, exponent), np.empty(replicates)
     for r in range(replicates):
         rng = np.random.default_rng([2, r])
@@ -184,7 +184,7 @@ def loss(
 
 
 def step_of(rule: str, weights: Floats, inputs: Floats, outputs: Floats) -> Floats:
-    """Step along gradient or polar factor, by loops over items and scipy's polar decomposition."""
+    """Compute the gradient by a loop over items, or its polar factor by scipy's decomposition."""
     mean = outputs.mean(0)
     total: Floats = np.zeros((inputs.shape[1],) * 2)
     for i, weight in enumerate(weights):
@@ -318,7 +318,7 @@ def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own(
 
 
 def test_items_that_are_all_known_are_stored_no_further() -> None:
-    """One of two replicates recalls all three items first."""
+    """All replicates come to recall all three items, but not all of them after one step."""
     setting = {"dim": 8, "items": 3, "exponent": 1.5, "steps": 6}
     for rule in ("gradient", "spectral"):
         found, missing = one_step.several_steps(generators(5), rule=rule, **setting)  # type: ignore[arg-type]

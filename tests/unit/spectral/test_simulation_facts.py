@@ -18,7 +18,7 @@ S, R = 3, 2
 
 
 def embedded(count: int = 2, dim: int = 8) -> Facts:
-    """A task in embeddings that are not orthogonal."""
+    """Make a task in embeddings that are not orthogonal."""
     rngs = generators(count)
     streams = Streams(rngs)
     inputs, outputs = gaussian(streams, S + R + 1, dim), gaussian(streams, S * R, dim + 1)
@@ -32,7 +32,7 @@ def random_weights(task: Facts, size: float = 1.0) -> Weights:
 
 
 def probabilities(task: Facts, weights: Weights, b: int) -> Tensor:
-    """Probabilities (S, R, answers), prompt by prompt, from embeddings and whole matrices."""
+    """Compute probabilities (S, R, answers) by prompts, from embeddings and whole matrices."""
     inputs = torch.eye(S + R + 1).double() if task.inputs is None else task.inputs[b]
     outputs = torch.eye(S * R).double() if task.outputs is None else task.outputs[b]
     query = inputs[-1]

@@ -60,6 +60,7 @@ def test_muon_comes_to_its_floor_after_as_many_steps_as_stated() -> None:
     falls = [after < before for before, after in itertools.pairwise(losses)]
     assert all(falls[: math.floor(floor)])
     assert not all(falls[: math.ceil(floor) + 1])
+    assert theory.spectral_floor(16, 0.0, rate) == 0.0
 
 
 def test_muon_is_exact_where_a_decomposition_has_many_equal_values() -> None:

@@ -65,7 +65,7 @@ def test_adam_gives_the_predicted_leads_on_average(items: int, groups: int, powe
 
 
 def gap(items: int, imbalance: float, error: float) -> float:
-    """The gap by plain numpy: logarithmic odds after a step whose size a root finder gives."""
+    """Compute the gap in log odds by plain numpy, after a step whose size a root finder gives."""
     frequencies = np.repeat([1.0, imbalance], items // 2)
     left, _, right = np.linalg.svd((np.eye(items) - 1 / items) * frequencies)
     factor = left[:, :-1] @ right[:-1]

@@ -1,8 +1,8 @@
 """Decision rules: how observations become simultaneous intervals for an estimand.
 
-Every rule states its guarantee in words, checks its grid at collection, and returns components.
-`recall_claims.model.region` turns components into a verdict; `recall_claims.judge.methods` bounds
-means.
+Every rule states its guarantee in words, checks its grid before a claim runs, and returns
+components. `recall_claims.model.region` turns components into a verdict;
+`recall_claims.judge.methods` bounds means.
 """
 
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample

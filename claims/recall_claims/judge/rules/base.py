@@ -145,7 +145,7 @@ class Rule(ABC):
         Args:
             evidence: one sample per cell; cells may differ in replicates.
             predict: the theory's prediction for a cell.
-            alpha: the claim's share of the error budget, at this look.
+            alpha: the claim's alpha at this look.
         """
 
     def against(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
@@ -212,7 +212,7 @@ class Rule(ABC):
             ValueError: the rule's numbers make no `Region`.
             TypeError: a parameter is text where the rule needs a number.
         """
-        getattr(self, "region", None)  # some rules make it here, and would fail after simulations
+        getattr(self, "region", None)  # a property may fail: now, not after simulations
         if not isinstance(self.method, self.methods):
             names = " or ".join(f"{method.__name__}()" for method in self.methods)
             raise ClaimError(
@@ -245,7 +245,7 @@ class Rule(ABC):
         return (point,)
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """Return the largest distance from an interval to its region, in widths of the region.
+        """Return the largest distance from an interval to its region, as by `Region.distance`.
 
         If all intervals meet their regions, the result is negative: minus the least distance that
         an interval reaches into its region. A search for violations looks for large results.
@@ -267,7 +267,7 @@ class Rule(ABC):
         return None if values is None else float(values.mean())
 
     def observed_interval(self, sample: Sample, alpha: float) -> Interval | None:
-        """Bound `observed` by an interval that misses with probability alpha; None if no number."""
+        """Bound `observed` with error probability at most alpha; None if no observable is shown."""
         values = self._shown(sample)
         return None if values is None else self.method.bounds(values, alpha / 2)
 

@@ -66,9 +66,9 @@ class CriticalLocation(_LadderRule):
     a rate that falls. With `target="level"`, the target is the parameter `level` of each series.
 
     `predict` gives the critical value and must not depend on `scan`. A series of whole numbers gets
-    the two numbers next to each edge of its region as test sizes. The inner number supports, the
-    outer number refutes, and a crossing between them stays inconclusive. Any other series gets the
-    edges themselves.
+    the two numbers next to each edge of its region as test sizes. (A whole edge is both; an edge
+    below 1 gets none.) The inner number supports, the outer number refutes, and a crossing between
+    them stays inconclusive. Any other series gets the edges themselves.
     """
 
     region: Region
@@ -150,7 +150,7 @@ class CriticalLocation(_LadderRule):
         return tuple(point.replace(**{self.scan: value}) for value in (values[0], last))
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """Return how far, at most, a rate is shown to be on the wrong side of its target.
+        """Return the farthest that any rate is shown to be on the wrong side of its target.
 
         The distance is relative to the target, and negative if no rate is shown to be on the wrong
         side. Rates say more than the bracket, which stays open until a test size is decided.
@@ -222,7 +222,7 @@ def _bracket_over(
 
 @dataclass(frozen=True)
 class CriticalExponents(_LadderRule, ExponentRule):
-    """Exponents of the critical value of `scan` in the other parameters, jointly.
+    """Exponents of the critical value of `scan` in the parameters of `exponents`, jointly.
 
     Each series of test sizes brackets its critical value, and the brackets bound the least-squares
     exponents of the critical values. With two series per parameter, a factor 8 apart and bracketed

@@ -35,7 +35,7 @@ def pseudo_values(function: Callable[[Array], Any], values: Array) -> Array:
     """Return the pseudo-values of a function of means, shape (..., replicates).
 
     Args:
-        function: function of means, shape (rows, ...), along the first axis.
+        function: takes means, shape (rows, ...), and combines them along the first axis.
         values: values to average, shape (rows, ..., replicates).
     """
     count = values.shape[-1]

@@ -161,8 +161,8 @@ class Ladder:
     def _refuting(self, region: Region, level: float) -> set[int]:
         """Return the sizes whose further replicates may refute the region.
 
-        If the estimate is past an edge, these are the sizes inside the region that do not refute
-        the region yet. Once all do, it is the first size past the edge.
+        If the estimate is past an edge, these are the sizes inside the region that the crossing is
+        not yet shown to be past. Once there are none, it is the first size past the edge.
         """
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)

@@ -46,7 +46,7 @@ class OneSided(Means):
 
 @dataclass(frozen=True)
 class Ordering(Rule):
-    """mean(larger) - mean(smaller) > margin in every cell, paired by replicate.
+    """mean(larger) - mean(smaller) >= margin in every cell, paired by replicate.
 
     `method` bounds each of the two observables: `Betting(low, high)` if both have that range.
     """
@@ -62,7 +62,7 @@ class Ordering(Rule):
 
     @property
     def region(self) -> Region:
-        """All values above the margin."""
+        """All values from the margin on."""
         return Region(self.margin, math.inf)
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:

@@ -60,7 +60,7 @@ class Quantile(Rule):
     """A quantile of the observable over its prediction, one component per cell.
 
     `Quantile(Region(0.95, 1.05), level=0.5)`: in each cell the median is within 5 per cent of its
-    prediction. It needs no moment of the distribution.
+    prediction. The distribution needs no moments.
     """
 
     region: Region
