@@ -46,7 +46,8 @@ def test_learning_time_is_when_the_error_is_reached(flow: Flow) -> None:
         time = theory.learning_time(facts, part, flow=flow, error=error)
         odds = theory.log_odds(facts, part, time, flow=flow)
         assert odds == pytest.approx(math.log(1 / error - 1), abs=1e-6)
-    assert theory.learning_time(Sizes(subjects=2, relations=4), "subject", flow=flow, error=0.6) == 0.0
+    few = Sizes(subjects=2, relations=4)
+    assert theory.learning_time(few, "subject", flow=flow, error=0.6) == 0.0
 
 
 def test_closed_form_of_gradient_flow_is_an_integral() -> None:
