@@ -33,8 +33,8 @@ exploratory = relaxing(
     cells={"standard": GRID},
     replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.12, 0.12)),
-    why="Three times the largest error that the theory states, 0.04: within it, a reader of "
-    "the curve would not notice the relaxation.",
+    why="three times the largest error that the theory states, 0.04: a reader of the curve would "
+    "not notice a smaller change",
     plot=rc.Plot(x="samples", y_label="localisation probability"),
 )
 Trained = Callable[..., Tensor]
@@ -79,7 +79,7 @@ def descended(batch: sampling.Batch, rngs: Sequence[np.random.Generator]) -> Ten
 
 soft_attention_sharp = beyond(
     "soft-attention-sharp",
-    "Soft attention, gamma eta large: 8 log L",
+    "Soft attention, large logits: 8 log L",
     "hard attention: soft, 8 log L",
     "With softmax attention instead of hard attention, at a trigger logit of 8 log L, the mean "
     "attention weight of the informative position is the localisation probability.",
@@ -88,7 +88,7 @@ soft_attention_sharp = beyond(
 )
 soft_attention_blunt = beyond(
     "soft-attention-blunt",
-    "Soft attention, gamma eta moderate: log L",
+    "Soft attention, moderate logits: log L",
     "hard attention: soft, log L",
     "The same at a trigger logit of log L: the trigger alone outweighs L equal scores.",
     relaxed.attention_weight,
@@ -103,8 +103,8 @@ fresh_batch = beyond(
     relaxed.fresh_per_step,
     latex=r"P_{fresh}(V, L, N, d) \ge P(V, L, N, d)",
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
-    why="""New sequences carry none of the noise of those that the value step has stored. Pilots
-        under other seeds had shown the sign.""",
+    why="""new sequences lack the noise that the value step has stored, so they should do no worse;
+        pilots under other seeds showed it""",
 )
 gradient_descent = beyond(
     "gradient-descent",

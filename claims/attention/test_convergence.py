@@ -72,7 +72,7 @@ def early_phase_limit(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 @claim(
     "A.early-phase-path",
-    "Labels approach the limit's as eta falls and gamma rises",
+    "Labels approach their limit as eta falls and gamma rises",
     source=REPORTED,
     latex=r"\mathbf{P}(\hat k{}_{\eta/10,100\gamma} \neq \hat k{}_{0,\infty}) < "
     r"\mathbf{P}(\hat k{}_{\eta,\gamma} \neq \hat k{}_{0,\infty})",
@@ -149,9 +149,9 @@ def early_phase_step_size(cell: rc.Cell, block: rc.Block) -> Tensor:
     rule=rc.Exponents(
         {"gamma": early_phase.EXPONENTS["gamma"]}, half_width=0.12, method=rc.Student(spent=0.1)
     ),
-    why="at the smallest gamma, gaps up to three units matter, and their density is not constant: "
-    "this changes the distance by a tenth and the exponent by 0.04; the rest allows for sampling "
-    "error",
+    why="at the smallest gamma, score gaps up to 3/(gamma eta) matter, and their density is not "
+    "constant. This changes the distance by a tenth and the exponent by 0.04; the rest is "
+    "statistical",
     controls=(
         rc.power("root", "exponent -1/2", gamma=0.5),
         rc.power("square", "exponent -2", gamma=-1),

@@ -103,8 +103,8 @@ critical_samples = localised(
         MIXED, "samples", lambda cell: FULL(cell.replace(samples=1)), (0.5, 0.88, 1.13, 2.0)
     ),
     rule=rc.CriticalLocation(rc.Region(0.88, 1.13)),
-    why="""The stated error of the probability, 0.02, over its slope in log N, 0.4, is 5%; as
-        much again, and half, is left for the replicates to resolve.""",
+    why="""the stated error of the probability, 0.02, over its slope in log N, 0.4, is 5%; the rest
+        is left for sampling error""",
     controls=(rc.times(1.35), rc.times(0.75), SUM),
 )
 
@@ -118,9 +118,8 @@ in_regime = partial(
     curve=PROBABILITY,
     replicates=(64, 65536),
     rule=rc.CriticalLocation(rc.Region(0.88, 1.13)),
-    why="""The closed form's stated error is 6%, and that of the full theory, 0.02 in the
-        probability, is 5% in N, for its slope in log N is 0.4; 1% is left for the
-        replicates to resolve.""",
+    why="""the closed form states 6%. The full theory states 0.02 in the probability, which is 5% in
+        N, as the slope in log N is 0.4; the rest is for sampling error""",
 )
 """A claim that the closed form holds at some points of one regime."""
 
@@ -198,7 +197,7 @@ press_version = localised(
     rule=rc.CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
     why="A quarter allows for any logarithmic correction.",
     plot=LOCALISATION,
-    refuted="""A larger dimension helps: it makes the embeddings more nearly orthogonal, and the
-        critical number of samples falls with d, roughly as d^(-3/2), instead of growing with it. It
-        also grows with the vocabulary, which the news summary leaves out.""",
+    refuted="""A larger dimension makes the embeddings more nearly orthogonal, so the critical
+        number of samples falls with d, roughly as d^(-3/2). This number also grows with the
+        vocabulary, which the news summary leaves out.""",
 )

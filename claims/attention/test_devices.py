@@ -66,9 +66,9 @@ def ten_bits(batch: Batch) -> Batch:
     cells=rc.grid(vocab_size=(128, 1024), length=8, samples=4096, dim=64),
     replicates=4,
     rule=rc.Identity(64.0),
-    why="""The unit is the rounding of one operation. In pilots under seeds of 1000 and above,
-        single precision on the CPU is off from double precision by up to 4.4 units. Another order
-        of summation adds about as much. Factors of 10 bits would be off by 2500 units.""",
+    why="""the unit is the rounding of one operation. In pilots under seeds of 1000 and above,
+        single precision on the CPU was off by up to 4.4 units. Another order of summation adds
+        about as much, and factors of 10 bits are off by 2500 units: 64 is between""",
     controls=(
         rc.reads(
             "tensor-float", "the GPU reads its factors as TensorFloat-32, with 10 bits", "ten_bits"

@@ -16,9 +16,9 @@ localisation_claim = partial(
     predict=rc.on(Problem, localisation.probability),
     replicates=(64, 8192),
     rule=rc.ProportionDifference(rc.Region(-0.05, 0.05)),
-    why="""The formula's stated error of 0.02, or 0.025 with the trigger in the values, has two
-        causes: one lognormal stands for all differences between replicates, and terms of relative
-        order 10/V in the noise are left out. The rest allows for sampling error.""",
+    why="""the formula states 0.02, or 0.025 with the trigger in the values: one lognormal stands
+        for all differences between replicates, and noise of relative order 10/V is left out. The
+        rest allows for sampling error""",
 )
 
 SHORT = rc.grid(vocab_size=512, length=16, dim=32, samples=(60, 120, 240))

@@ -109,8 +109,8 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     cells={"smoke": MIXED[:4], "standard": MIXED},
     replicates={"smoke": (256, 2048), "full": (2048, 4096)},
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), by="trigger_in_values", method=rc.Student(spent=0.2)),
-    why="the theory states 10% for V >= 8 d; for fewer tokens and N = V/3 the covariances that "
-    "are left out (B with C and C2, C with C2) make the sum up to 9% too large",
+    why="the theory states 10% for V >= 8 d. For fewer tokens and N = V/3 the sum is up to 9% too "
+    "large without the covariances of B, C and C2; the rest is statistical",
     controls=(
         rc.Control("leading-terms", "T and A, the largest terms, alone", in_score_units(leading)),
         rc.times(1.3),
@@ -188,8 +188,8 @@ def scaling_claim(
         cells={"standard": box},
         replicates=(first_look, 8 * first_look),
         rule=rc.Exponents(term.exponents, half_width=0.06, reference="prediction"),
-        why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
-        "0.02 is left for sampling error",
+        why="finite-size factors 5% off at one end of a fourfold range shift exponents by 0.04; "
+        "the rest is statistical",
         controls=tuple(rc.power(**{size: 0.25}) for size in LETTERS),
     )
 
@@ -271,9 +271,9 @@ def exchanged(cell: rc.Cell) -> str:
     cells={"standard": POINTS},
     replicates=(256, 1024),
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.0005)),
-    why="""the formulas are good to 10%, so every prediction should be right; up to 3 points may
-        stay undecided because the variance of a single batch has a heavy tail at small d. For that
-        tail a t interval uses little of its level: 280 comparisons share it.""",
+    why="""the formulas are good to 10%, so every prediction should be right. Up to 3 points may
+        stay undecided, as the variance of a batch has a heavy tail at small d. Because of this
+        tail, the t intervals of the 280 comparisons use little of alpha""",
     controls=(
         rc.Control("exchanged", "mean bias A and stored context B exchanged", exchanged),
         rc.Control("one-regime", "gradient noise C everywhere", lambda cell: "C"),

@@ -53,8 +53,8 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
     cells={"standard": VARIANCE},
     replicates=(512, 4096),
     rule=rc.MeanRatio(rc.Region(0.9, 1.1), method=rc.Student(spent=0.1)),
-    why="""The law leaves out correlations between the tokens of one sequence, a relative
-        error of order 1/L: 3% here in pilots under other seeds.""",
+    why="""the law leaves out correlations within a sequence, of relative order 1/L: 3% in pilots
+        under other seeds; the rest is statistical""",
     controls=(
         rc.Control(
             "interference", f"the noise terms of {RANDOM}", random(in_score_units(noise.variance))
@@ -88,8 +88,8 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
     },
     replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.06, 0.06)),
-    why="""The law takes the trigger score as independent of the other scores; its stated
-        error is 0.04.""",
+    why="""the law takes the trigger score as independent and states 0.04; the rest is
+        statistical""",
     controls=(
         rc.Control(
             "gaussian",
@@ -147,7 +147,7 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
 
 @orthonormal_claim(
     "A.orthonormal-recall",
-    "Orthonormal embeddings: recall is coverage, independent of L and d",
+    "Orthonormal embeddings: tokens seen are recalled, whatever d",
     predict=rc.on(RecallProblem, orthonormal.recall),
     regime=rc.Regime(
         "orthonormal embeddings, d > V; the grid crosses full coverage",

@@ -114,7 +114,7 @@ accuracy = share(
     },
     replicates=(64, 4096),
     rule=rc.ProportionDifference(rc.Region(-0.02, 0.02)),
-    why="The theory states an error of 0.015 for V >= 256 (competitors' correlations).",
+    why="the theory states an error of 0.015 for V >= 256; the rest is statistical",
     controls=(
         HALF_THE_CONSTANT,
         NO_COUNT_FLUCTUATIONS,
@@ -162,8 +162,8 @@ gaussian = share(
         "full": across((512, 1024), (2, 16), (0.75, 1.4)),
     },
     rule=rc.ProportionDifference(rc.Region(-0.06, 0.06)),
-    why="""Treating the competitors' scores as independent Gaussians raises their maximum
-        by an amount of order log(V)/d: 0.04 in accuracy at V = 512.""",
+    why="""the maximum of independent Gaussian scores is too high by an amount of order log(V)/d:
+        0.04 in accuracy at V = 512; the rest is statistical""",
     controls=(
         HALF_THE_CONSTANT,
         NO_COUNT_FLUCTUATIONS,
@@ -182,8 +182,8 @@ threshold = half(
         "standard": lambda: near(REFINED, (256, 1024), (2, 16), rungs(0.04)),
     },
     rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="dim"),
-    why=f"""An accuracy that is off by 0.015, the theory's stated error, moves the
-        threshold by 2% at load 16, and by up to 3.8% at load 2. {MEDIAN}""",
+    why=f"""An accuracy off by 0.015, as the theory states, moves the threshold by 2% at
+        16 samples per token, and by up to 3.8% at 2. {MEDIAN}""",
     controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, rc.times(1.1)),
     plot=COLLAPSE,
 )
@@ -201,7 +201,7 @@ threshold_closed_form = half(
     },
     rule=rc.CriticalLocation(rc.Region(0.92, 1.05), scan="dim"),
     why=f"""The closed form neglects the competitors' correlations, of relative order
-        log(V)/d: it states 5% at V = 256. The refined theory puts the ratio at 0.93 to 1.02 in the
+        log(V)/d, and states 5% at V = 256. The full theory puts the ratio at 0.93 to 1.02 in the
         regime, and states 2% to 3% of its own. {MEDIAN}""",
     controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, rc.times(1.17)),
     plot=COLLAPSE,
@@ -223,8 +223,8 @@ threshold_asymptotic = half(
     },
     replicates=(128, 8192),
     rule=rc.CriticalLocation(rc.Region(0.91, 1.03), scan="dim"),
-    why=f"""The approach to the asymptote is logarithmic: the refined theory puts the ratio
-        at 0.93 to 1.01 on this grid, and states an error of 2%. Test sizes and replicates
+    why=f"""The approach to the asymptote is logarithmic: the full theory puts the ratio at
+        0.93 to 1.01 on this grid, and states 2% to 3% of its own. Test sizes and replicates
         follow pilots with other seeds. {MEDIAN}""",
     controls=(
         LOWER_THRESHOLD,
@@ -246,8 +246,8 @@ exponent = half(
         its limit 1/2 is a control, 0.086 away.""",
     cells=lambda: near(REFINED, (128, 1024), (16,), (0.95, 0.975, 1.025, 1.05)),
     rule=rc.CriticalExponents({"vocab_size": 0.5}, 0.04, scan="dim", reference="prediction"),
-    why=f"""The refined theory has exponent 0.576 between these sizes, 0.01 less than the law;
-        brackets of 2.5% to 3% either way add 0.03. {MEDIAN}""",
+    why=f"""The full theory has exponent 0.576 between these sizes, 0.01 less than the law;
+        test sizes 2.5% to 3% off either way add 0.03. {MEDIAN}""",
     controls=(
         rc.Control(
             "no-logarithm",
@@ -294,8 +294,8 @@ all_tokens = whole(
     },
     replicates=(64, 4096),
     rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="dim"),
-    why="""The theory overrates the few remaining failures by a stated 10% to 20%; as failures fall
-        with the 12th to 15th power of d at V = 128 and 256, that is 0.7% to 1.7% in d.""",
+    why="""the theory predicts 10% to 20% too many failures. As these fall with the 12th to 15th
+        power of d at V = 128 and 256, that is 0.7% to 1.7% in d; the rest is statistical""",
     controls=(
         rc.Control(
             "half-threshold",
@@ -323,10 +323,10 @@ all_tokens_threshold = whole(
     },
     replicates=(16, 2048),
     rule=rc.CriticalLocation(rc.Region(0.955, 1.055), scan="dim"),
-    why="""log V is not large. The finite-size probability puts the ratio at 1.03 at V = 128 and
-        0.99 at V = 512, and between 1.05 and 0.975 in the regime. It is up to 1.5% too high: 0.96
-        to 1.05, and 0.005 on either side for sampling error. The regime went on to V = 4096, where
-        the ratio is 0.955, until this was seen. Looks follow pilots with other seeds.""",
+    why="""log V is not large: the finite-size theory puts the ratio at 1.03 at V = 128, 0.99 at
+        512, and 0.975 to 1.05 in the regime. This ratio is up to 1.5% too high, so 0.96 to 1.05;
+        0.005 on either side is for sampling error. The regime went on to V = 4096 until we saw the
+        ratio of 0.955 there. Looks follow pilots with other seeds""",
     controls=(
         rc.times(1 / 2, "half-threshold", "d^2 = 2 V log V, the threshold of the average token"),
         rc.times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),

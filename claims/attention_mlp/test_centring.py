@@ -49,8 +49,8 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     cells={"standard": CURVES},
     replicates={"standard": (16, 1024), "full": (64, 4096)},
     rule=rc.MeanDifference(rc.Region(-0.08, 0.08), method=rc.Betting(0, 1)),
-    why="The errors of the formulas are 0.04 (localisation at V = 128, as stated without a layer) "
-    "and 0.03 (recall); their product leaves out what wrong attention in training stores.",
+    why="the formulas state 0.04 for localisation (V = 128, no layer) and 0.03 for recall. The "
+    "other 0.01 is for what wrong attention stores in training, and for sampling error",
     controls=(
         rc.at("no-effect", "centring changes nothing", centred=False),
         rc.at("no-need", "plain residuals do as well as centred ones", centred=True),
@@ -83,7 +83,7 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
 
 @centring_claim(
     "A.centring-critical-samples",
-    "Centred residuals need two to four times fewer samples to localise long sequences",
+    "Centred residuals localise long sequences with about a third of the samples",
     latex=r"\frac{N_c}{V}\approx\kappa\frac{L}{d^{3/2}}\sqrt{1+a\frac{L^2}V+\frac dm(\cdot)},"
     r"\qquad a\approx0\ \text{instead of}\ \chi^2/b_1^4\ (0.9\text{: tanh},\ 4\text{: ReLU})",
     predict=centred_critical,
@@ -106,9 +106,8 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     cells=tiers(around_critical, smoke=("tanh",), standard=("tanh", "relu")),
     replicates={"smoke": (64, 4096), "standard": (64, 8192), "full": (256, 32768)},
     rule=rc.CriticalLocation(rc.Region(0.85, 1.16)),
-    why="The localisation formula without a layer states an error of 0.04 at V = 128, over its "
-    "slope in log N, 0.47, 9% in N; at N of the order of V the noise terms are good to 10%, 5% in "
-    "N.",
+    why="the localisation formula without a layer states 0.04 at V = 128, which is 9% in N, as its "
+    "slope in log N is 0.47. At N near V the noise terms are good to 10%, which is 5% in N",
     controls=(
         rc.Control("plain", "the critical number of samples of plain residuals", critical_samples),
         rc.times(1.45),

@@ -71,7 +71,7 @@ SIGNAL = rc.grid(
     cells={"smoke": (SIGNAL[0], SIGNAL[10], SIGNAL[12]), "standard": SIGNAL},
     replicates={"smoke": (256, 1024), "standard": (128, 1024), "full": (1024, 8192)},
     rule=partial(rc.MeanRatio, by="activation"),
-    why="Terms of relative order 1/(Ld) and 1/L^2 beyond those kept: about 2% at L = 8.",
+    why="the formula states 7%; omitted terms of order 1/(Ld) and 1/L^2 are 2% at L = 8",
     controls=(
         rc.Control(
             "attention-only", "as without the layer", rc.on(MlpProblem, signal.trigger_signal)
@@ -118,7 +118,7 @@ BIASED = noise.SPARSE.searched(
 
 mlp_weight_mean_bias = noise_claim(
     "A.mlp-weight-mean-bias",
-    "An offset of the activation makes the mean weight row a bias: variance M0",
+    "An activation's offset makes the mean weight row a bias of variance M0",
     """If phi phi' has a mean, the mean row of the random layer acts like a token embedding that
     every sample stores with the weight of its agreement with itself, and its noise M0 dominates the
     token scores.""",
@@ -129,7 +129,7 @@ mlp_weight_mean_bias = noise_claim(
     cells={"smoke": BIAS[::3], "standard": tuple(cell for cell in BIAS if cell["width"] != 64)},
     replicates={"smoke": (256, 1024), "full": (1024, 4096)},
     rule=rc.MeanRatio(rc.Region(0.85, 1.15), by=(), method=rc.Student(spent=0.25)),
-    why="Moments of Hermite mixtures in |w_r|^2 are off by their degree over d, 10% at d = 32.",
+    why="weight rows of random norm shift moments by 10% at d = 32; the rest is statistical",
     controls=(
         rc.Control("no-M0", "the bias is left out", lambda cell: score_variance(cell, "M0")),
         ATTENTION_ONLY,
@@ -140,7 +140,7 @@ mlp_weight_mean_bias = noise_claim(
 
 mlp_bias_exponents = noise_claim(
     "A.mlp-bias-exponents",
-    "Where M0 dominates, the variance falls like m^-0.84 N^-1.8, towards its 1/(m N^2)",
+    "Where M0 is large, the variance falls as m^-0.84 N^-1.8, near M0's 1/(m N^2)",
     """Where the mean weight row gives most of the noise, the variance of the token scores falls
     with the width and with the samples by the exponents that the formulas have on this grid, -0.84
     and -1.79; those of the bias M0 alone are -1 and -2.""",
@@ -150,8 +150,8 @@ mlp_bias_exponents = noise_claim(
     cells={"standard": BIAS},
     replicates={"standard": (256, 512), "full": (1024, 2048)},
     rule=rc.Exponents({"width": -1.0, "samples": -2.0}, half_width=0.15, reference="prediction"),
-    why="The exponents are those of the predicted total on this grid, where other terms "
-    "flatten them; an error of 15% in one of the terms moves them by 0.05.",
+    why="an error of 15% in a term moves an exponent by 0.05; the rest is statistical. The region "
+    "is centred on the exponents of the predicted total",
     controls=(
         rc.Control(
             "no-M0", "the exponents without M0 and MB", lambda c: score_variance(c, "M0", "MB")
@@ -196,8 +196,8 @@ mlp_finite_width = noise_claim(
     cells={"smoke": NARROW[1:4:2], "standard": NARROW},
     replicates={"smoke": (256, 2048), "full": (1024, 8192)},
     rule=rc.MeanRatio(rc.Region(0.85, 1.15), by="activation"),
-    why="the neglected terms are of relative order V/(NL), 6 and 12% here, as N is near V. The "
-    "random row norms |w_r|^2 add an error of the degree over d, 2% (tanh) to 6% (He3).",
+    why="the neglected terms are of relative order V/(NL), 6% and 12% here, as N is near V. Random "
+    "norms of weight rows add the activation's degree over d, 2% (tanh) to 6% (He3)",
     controls=(
         rc.Control(
             "infinite-width",
@@ -232,8 +232,8 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
     from_pilot=True,
     replicates={"standard": (128, 16384), "full": (512, 65536)},
     rule=rc.CriticalLocation(rc.Region(0.87, 1.15)),
-    why="The localisation formula states an error of 0.02 at V = 8 d, over its slope in log N, "
-    "0.45, 5% in N; at N below V the noise terms are good to 10%.",
+    why="the localisation formula states 0.02, 5% in N by its slope in log N, 0.45; the noise "
+    "terms are good to 10%, 5% in N. The rest is statistical",
     controls=(
         rc.at("attention-only-noise", "that of a linear layer", activation="identity", width=2**20),
         rc.at("infinite-width", "the layer's own noise is left out", width=2**20),
@@ -304,7 +304,7 @@ def design(
 mlp_design_slope = design(
     "slope",
     "he2",
-    "phi'(0) = 0 loses the trigger signal: He2 does not localise where He3 does",
+    "No slope at 0, no trigger signal: Hermite's He2 fails where He3 localises",
     "Attention sees the activation at the scale L^{-1/2} of mean values, so it needs a slope at 0: "
     "an even activation localises far less often than an odd one of the same variance.",
     rc.Cell(vocab_size=256, length=16, samples=1024, dim=32, width=128),
@@ -313,7 +313,7 @@ mlp_design_slope = design(
 mlp_design_offset = design(
     "offset",
     "he2+he3",
-    "phi(0) != 0 adds the bias M0: with an offset more samples are needed to localise",
+    "An offset phi(0) adds a bias: He2 + He3 localises less often than He3 alone",
     "An offset phi(0) turns the mean weight row into a bias of the attention step: adding He2 to "
     "He3 leaves the slope and loses localisation.",
     rc.Cell(vocab_size=256, length=32, samples=384, dim=32, width=64),
@@ -322,7 +322,7 @@ mlp_design_offset = design(
 mlp_design_linear = design(
     "linear",
     "tanh",
-    "A linear part at unit scale caps recall: He3 recalls beyond what tanh can at any width",
+    "A linear part at unit scale caps recall: He3 is more accurate than tanh",
     "Recall sees the activation at scale 1, where a first Hermite coefficient caps the capacity at "
     "a constant times d^2: without one the three steps reach a higher accuracy.",
     rc.Cell(vocab_size=256, length=16, samples=2048, dim=32, width=256),

@@ -59,7 +59,7 @@ def points() -> tuple[rc.Cell, ...]:
 
 @claim(
     "A.phase-diagram",
-    "The formulas name the condition that sets the required m d at 80% of the points or more",
+    "The formulas name the condition that sets the width at 80% of the points or more",
     source=rc.Source(
         "A", "A9", "A10", provenance="derived", reference="theory/attention_mlp/phase_diagram.py"
     ),
@@ -128,9 +128,9 @@ def raised(cell: rc.Cell) -> rc.Cell:
     cells={"standard": TRADE},
     replicates={"standard": (16, 2048), "full": (64, 8192)},
     rule=rc.MeanDifference(rc.Region(-0.12, 0.12), method=rc.Betting(-1, 1)),
-    why="A gain is the difference of two accuracies, each with an error of localisation of 0.04, "
-    "as stated without a layer at V = 128. For He3 the recall formula is low by up to 0.1; in the "
-    "difference this cancels, except for the change in localisation.",
+    why="a gain is the difference of two accuracies, each with an error of 0.04 in localisation, "
+    "as stated without a layer at V = 128. The recall formula is up to 0.1 too low for He3, which "
+    "mostly cancels in the difference; 0.04 is left for this",
     controls=(
         rc.at("length-plays-no-part", "long sequences gain what short ones do", length=8),
         rc.at(

@@ -74,8 +74,7 @@ mlp_recall_accuracy = random_counts(
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
     replicates=(64, 2048),
     rule=rc.ProportionDifference(rc.Region(-0.03, 0.03)),
-    why="The formula states an error of 0.03 for V >= 128, m >= 32 and activations of order up to "
-    "2.",
+    why="the formula states 0.03 for activations with a slope; for He2 0.05, and less at d = 48",
     controls=(
         rc.Control(
             "no-layer",
@@ -118,8 +117,8 @@ mlp_recall_heavy_tails = random_counts(
     cells={"standard": HEAVY},
     replicates={"standard": (32, 512), "full": (128, 2048)},
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
-    why="Rare neurons, and tokens that most tokens never meet, then dominate the formula's second "
-    "moments, so the formula is pessimistic; the claim does not say by how much.",
+    why="rare neurons dominate the formula's second moments, but not those of a typical token, so "
+    "the formula is pessimistic; the claim does not say by how much",
     controls=(
         rc.Control(
             "in-domain", "the formula holds", rule=rc.ProportionDifference(rc.Region(-0.03, 0.03))
@@ -162,9 +161,9 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     },
     replicates={"smoke": (16, 512), "standard": (16, 1024), "full": (64, 4096)},
     rule=partial(rc.CriticalLocation, scan="vocab_size", rising=False),
-    why="""The closed form replaces all competitors by the median one: at these points formula F2,
-        solved for one half, gives 0.94 to 1.02 times the closed form's V. F2's own error, 0.03
-        in accuracy, is 5 to 8% in V.""",
+    why="""the closed form takes all competitors as the median one: solved for one half, the formula
+        of A.mlp-recall gives 0.94 to 1.02 times this closed form. That formula's error, 0.03 in
+        accuracy, is 5% to 8% in V""",
     controls=(
         rc.Control(
             "md-always",
@@ -209,10 +208,10 @@ mlp_offset_cost = random_counts(
         "standard": lambda: rc.ladder(SHARED_PART, "samples", needed_samples, SAMPLES),
     },
     rule=rc.CriticalLocation(rc.Region(0.9, 1.45)),
-    why="""The closed form takes the mean interference, but its variation between runs matters: at
-        these points formula F2, solved for one half, gives 1.19 to 1.32 times the closed form's N.
-        F2's own error, 0.03 in accuracy, is 12% in N. That gives 1.05 to 1.48; the lower edge
-        leaves room for the data, which vary with the random label counts.""",
+    why="""the closed form takes the mean interference, which varies between runs: solved for one
+        half, the formula of A.mlp-recall gives 1.19 to 1.32 times this closed form. That formula's
+        error, 0.03 in accuracy, is 12% in N. That makes 1.05 to 1.48; the lower edge leaves room
+        for the data, which vary with the label counts""",
     controls=(
         rc.at("no-shared-part", "the label counts do not matter, as if centred", centred=True),
         rc.Control("coverage", "V log V samples suffice", rc.on(RecallProblem, coverage)),
@@ -235,7 +234,7 @@ WIDTHS = (0.7, 0.92, 1.02, 1.14, 1.23, 1.5)
 
 mlp_required_width = random_counts(
     "A.mlp-required-width",
-    "The width that recall requires: m d of order V log V below the recall cap",
+    "Recall requires m d of order V log V, below the recall cap",
     """Recalling half of the tokens requires so many neurons that m d is a constant times V log V,
     as long as the features' own overlaps, which no width removes, leave room.""",
     source=rc.Source("A", "A6", "A10"),
@@ -251,10 +250,10 @@ mlp_required_width = random_counts(
         "standard": lambda: rc.ladder(BELOW_CAP, "width", needed_width, WIDTHS),
     },
     rule=rc.CriticalLocation(rc.Region(0.92, 1.23), scan="width"),
-    why="""The median competitor replaces all, as for the capacity: at these points formula F2,
-        solved for one half, gives 1.08 to 1.13 times the closed form's m. F2's own error, 0.03 in
-        accuracy, is 9 to 11% in m. That gives 0.97 to 1.23; the lower edge leaves room for the
-        data.""",
+    why="""the closed form takes all competitors as the median one: solved for one half, the formula
+        of A.mlp-recall gives 1.08 to 1.13 times this closed form. That formula's error, 0.03 in
+        accuracy, is 9% to 11% in m. That makes 0.97 to 1.23; the lower edge leaves room for the
+        data""",
     controls=(
         rc.Control(
             "attention-only",

@@ -24,10 +24,9 @@ code_claim = partial(
     source=rc.Source("B", "B4"),
     replicates=(8, 2048),
     rule=rc.CriticalLocation(rc.Region(1 - EDGE, 1 + EDGE), scan="dim"),
-    why="""By the kinematic formula a code exists with probability one half within 0.2 dimensions
-        of the statistical dimension, 1.4% in the whole regime; the prediction's own draws add 0.5%,
-        and the rest is what the replicates resolve. Region and looks follow pilots with other
-        seeds.""",
+    why="""by the kinematic formula the dimension at which a code exists with probability 1/2 is
+        within 0.2, or 1.4%, of the statistical dimension; the prediction's own draws add 0.5%. The
+        rest is what the replicates resolve. Region and looks follow pilots with other seeds""",
     plot=rc.Plot(
         x="dim",
         group=("relations", "answers"),

@@ -71,8 +71,8 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
     ),
     replicates=(64, 4096),
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
-    why="""The law of the key vectors' length is exact at tau = 1, 1% off at 0.85; tokens
-        and heads are taken as independent, though all keys contain the EOS embedding.""",
+    why="""the law of the key vectors' length is 1% off at tau = 0.85. Tokens and heads count as
+        independent, though all keys contain EOS; the rest is statistical""",
     controls=(
         rc.times(1.15),
         rc.at("one-head", "a union bound over the tokens of a single head", heads=1),
@@ -102,14 +102,14 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @attention_claim(
     "B.attention-focus",
-    "The formula gives the subject's share of attention and the effect of length, within 2%",
+    "A formula gives the subject's share of attention and the effect of length, within 1.5%",
     predict=rc.on(theory.focus, margin=0.5),
     regime=theory.SOFT.searched("soft scores, so that 512 tokens take a visible share"),
     cells={"smoke": SOFT[:2], "standard": SOFT},
     replicates=(64, 128),
     rule=partial(rc.MeanRatio, method=rc.Student(spent=0.1)),
-    why="""The strangers' mean exponential errs by the variance of their sum, here below 1%. Shares
-        of attention are bounded, but bets would take ten times the replicates to tell 1.5%.""",
+    why="""other tokens' exponentials are replaced by their mean, an error below 1% here. The rest
+        is statistical: bets on shares would take ten times the replicates to resolve 1.5%""",
     controls=(
         rc.times(1.04),
         rc.at("no-length", "as if T = 8", length=8),
@@ -142,8 +142,8 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     cells=lambda: rc.ladder(shapes((8, 8, 16)), "dim", DIM, (0.6,), to=round),
     replicates=(64, 2048),
     rule=rc.OneSided(upper=0.03, method=rc.Betting()),
-    why="""A weight of 2e-4 on noise tokens moves only facts that are decided by as little; 3%, a
-        quarter of those that fail, is what bets on 600 draws can distinguish from none.""",
+    why="""a weight of 2e-4 on noise tokens changes only answers decided by as little. Bets on 600
+        draws can distinguish 3%, a quarter of the facts that fail, from none""",
     controls=(
         rc.reads("loose", "nor at beta = 10, where 512 tokens outweigh EOS", "loose"),
         rc.reads("failures", "what fails at one length is recalled at the other", "failures"),
@@ -181,8 +181,8 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     },
     replicates=(128, 4096),
     rule=rc.ProportionDifference(rc.Region(-0.01, 0.01)),
-    why="""The laws are exact; codes that share an embedding are taken as independent, of
-        relative order 1/d in the number of errors; 1% is the resolution asked for.""",
+    why="""the laws are exact, but codes that share an embedding count as independent: an error of
+        order 1/d in the failures; 0.01 is the resolution asked for""",
     controls=(
         rc.at(
             "swapped",
@@ -218,8 +218,8 @@ attention_threshold = all_by_attention(
     cells=tiers(partial(rungs, "dim", DIM, 0.07), standard=STORED, full=STORED + LARGE),
     replicates=(16, 4096),
     rule=partial(rc.CriticalLocation, scan="dim"),
-    why="""Failures of different tokens are taken as independent, though they share
-        embeddings; a factor of 1.5 in their number moves the threshold by 4%.""",
+    why="""tokens share embeddings, but count as independent. A factor of 1.5 in their failures
+        moves the threshold by 4%; the rest is statistical""",
     controls=(
         rc.at("union-bound", "relations' rivals counted for every subject", shared_rivals=False),
         rc.at(
@@ -246,9 +246,9 @@ attention_parameters = all_by_attention(
     cells=tiers(partial(rungs, "dim", DIM, 0.055), smoke=CORNERS[1:2], standard=CORNERS),
     replicates=(128, 8192),
     rule=rc.CriticalLocation(rc.Region(0.945, 1.055), scan="dim"),
-    why="""Failures of different tokens are taken as independent, which a factor of 1.5 in their
-        number would move by 4%; the rest is what the replicates resolve. Region and replicates
-        follow pilots with other seeds.""",
+    why="""failures of different tokens are taken as independent. A factor of 1.5 in their number
+        moves the dimension by 4%; the rest is what replicates resolve. Region and replicates follow
+        pilots with other seeds""",
     controls=(
         rc.Control(
             "one-matrix",

@@ -22,8 +22,8 @@ from simulation.factual import language_model
     "rate and exposures: 0.86 bits at width 16, and 0.98 at 32 after 400",
     cells={"full": table("width people_count", (16, 384), (24, 640), (32, 1024), exposures=500)},
     rule=rc.MeanRatio(rc.Region(0.8, 1.2), observable="bits"),
-    why="the published figure is for 1,000 exposures and a GPT-2 of a million weights and more; a "
-    "fifth either way would carry it over",
+    why="the published figure is for 1,000 exposures and a GPT-2 of a million weights and more; "
+    "within a fifth it would hold here too",
     from_pilot=True,
 )
 def language_model_bits(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:

@@ -108,8 +108,8 @@ compressed_values = compressed(
     },
     replicates=(64, 2048),
     rule=rc.ProportionDifference(rc.Region(-0.03, 0.045)),
-    why="""The theory states that it is low by 0.01 to 0.02 where it is 0.8, for the rivals'
-        correlations, and 0.005 for its own draws; the rest is what the replicates resolve.""",
+    why="""the theory neglects rivals' correlations, so accuracies of 0.8 are too low by 0.01 to
+        0.02. The theory's own draws add 0.005; the rest is what replicates resolve""",
     controls=(
         rc.Control(
             "a-dimension-each",
@@ -141,9 +141,9 @@ values_for_width = compressed(
     },
     replicates=(32, 4096),
     rule=rc.CriticalLocation(rc.Region(0.85, 1.05), scan="width", target=0.75),
-    why="""The theory states an accuracy up to 0.02 low. Where two dimensions let the accuracy rise
-        slowly, that makes the width up to 12% high. The theory's own draws add 0.005, or 3%: 0.85
-        to 1.03, and a little above.""",
+    why="""the theory's accuracy is up to 0.02 low. At d_h = 2 accuracy rises slowly, so the
+        predicted width is up to 12% high. The theory's own draws add 0.005, or 3%: 0.85 to 1.03;
+        the rest is statistical""",
     controls=(
         rc.times(1.27),
         rc.at("free", "the width that orthogonal codes need, whatever d_h", head_dim=10**4),

@@ -34,8 +34,8 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
     cells={"smoke": CONSERVED[:1], "standard": CONSERVED},
     replicates=4,
     rule=rc.Identity(1e-7),
-    why="the integrator's error: steps of h at rates up to 0.5 violate it by at most "
-    "(0.5 h)^4/120 times the weights' growth, 1e-8",
+    why="the integrator's steps of h at rates up to 0.5 add at most (0.5 h)^4/120 times the "
+    "growth: 1e-8, a tenth of the region",
     controls=(
         rc.reads("sum", "the sum is conserved", "sum"),
         rc.reads("values", "values stay as they are", "values"),
@@ -139,8 +139,8 @@ early_growth = early(
     },
     replicates=2,
     rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),
-    why="the integrator's error is below 1e-5; the rest is for saturation, which the formula "
-    "leaves out; nothing is drawn",
+    why="the integrator's error is 1e-5 on the grid and below 1e-4 in the regime; 0.1% is the "
+    "resolution asked for",
     controls=(
         rc.times(1.0025),
         rc.at("swapped", "subjects and relations change places", token=lambda c: OTHER[c["token"]]),
@@ -158,7 +158,7 @@ def even_dictionary(cell: rc.Cell) -> float:
 
 early_growth_random = early(
     "B.flow-early-growth-random",
-    "With random dictionaries noise and EOS grow as well, at the rate of the unigram",
+    "With random dictionaries noise and EOS grow too, at rates set by their frequency",
     """A random dictionary uses answers unevenly. Then relations grow faster than in a product
     dictionary, and tokens that tell nothing grow too, by how often they occur in a prompt. It has
     29 noise tokens, of 20 kinds.""",
@@ -180,8 +180,8 @@ early_growth_random = early(
     replicates=(512, 8192),
     rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
     why="the means over dictionaries are exact; 8% is what the replicates resolve. A dictionary's "
-    "rate varies by half of itself, and exceeds its mean up to S times: t intervals from 512 "
-    "dictionaries on, as bets on such a range would take as many more",
+    "rate varies by half of the mean, and can be S times the mean. On such a range bets would need "
+    "far more than the 512 dictionaries of a t interval",
     controls=(
         rc.times(1.18),
         rc.Control(

@@ -41,8 +41,8 @@ def initial_loss(cell: rc.Cell) -> float:
         "full": timed(shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 64, 4))),
     },
     rule=rc.MeanDifference(rc.Region(-0.01, 0.03), method=rc.Deterministic()),
-    why="the first stage leaves a loss of (1 - 1/K)/(2 lambda q t), 0.01 to 0.02 nats at these "
-    "sizes, less what the second has begun to learn; nothing is drawn",
+    why="the first stage still leaves up to 0.02 nats at these sizes, less what the second stage "
+    "has begun to learn; nothing is drawn",
     controls=(
         rc.Control(
             "other-stage", "the other of log R, log D", lambda c: initial_loss(c) - PLATEAU(c)
@@ -69,9 +69,9 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
     cells={"smoke": UNEVEN[:1], "standard": UNEVEN},
     replicates=(10, 160),
     rule=rc.OneSided(lower=0.5, method=rc.Betting()),
-    why="a plateau is at its dictionary's entropy if it is within 0.03 of it. The remainder of the "
-    "first stage is 0.01 to 0.02, as for product dictionaries. More than half must be: where "
-    "chance gives two stages one time, there is no plateau",
+    why="a plateau counts if it is within 0.03 of its dictionary's entropy. The first stage leaves "
+    "up to 0.02, as in product dictionaries. More than half must count: where chance gives two "
+    "stages one time, there is no plateau",
     controls=(
         rc.reads("log-D", "the plateau is log D", "at_log_D"),
         rc.reads("log-R", "the plateau is log R", "at_log_R"),
@@ -110,8 +110,8 @@ THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
     regime=theory.BETWEEN.searched("on the grid, at the geometric mean of the half times"),
     cells={"smoke": between(THREE[1:2]), "standard": between(THREE)},
     rule=rc.OneSided(upper=0.03, method=rc.Deterministic()),
-    why="the remainder of the relations' loss, 0.01 to 0.02, is about the probability "
-    "outside the block; the subjects' first growth adds as much; nothing is drawn",
+    why="the remainder of the relations' loss, up to 0.02, is about the probability outside the "
+    "block, and the subjects' growth adds 2e-4; nothing is drawn",
     controls=(
         rc.reads("subject", "the model answers from the subject alone", "subject"),
         rc.reads("nothing", "the model answers from the frequencies of answers alone", "nothing"),

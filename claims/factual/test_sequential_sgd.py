@@ -53,9 +53,9 @@ sgd_loss_curve = measuring(sgd_total)(
     replicates=64,
     # The tail is heavy: with a quarter of the level, wrong support has 2.7 times its alpha.
     rule=rc.MeanDifference(rc.Region(-0.01, 0.05), method=rc.Student(spent=0.002)),
-    why="steps of finite size delay the growth by a share eta lambda/2 of the time: by 6.4 steps, "
-    "for relations and for subjects, which is 0.037 where the loss is steepest. 0.01 is left for "
-    "minibatches. Runs differ by a thousandth, but bets need a bound, and a loss has none",
+    why="finite steps delay relations and subjects by 6.4 steps each, which is 0.037 nats where "
+    "the loss is steepest. 0.01 is left for minibatches. Runs differ by a thousandth, but bets "
+    "need a bound, and a loss has none",
     controls=(
         rc.Control("no-plateau", "both are learned at once, in the subject's time", no_plateau),
         rc.Control(
@@ -138,8 +138,8 @@ HALVES = tuple(rc.grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
         "standard": lambda: rc.ladder(HALVES, "step", half_step, (0.999, 1.001)),
     },
     rule=rc.CriticalLocation(rc.Region(0.999, 1.001), scan="step"),
-    why="finite steps delay the growth by 0.4% for relations and 0.15% for subjects; the "
-    "prediction leaves open how they delay the saturation, about a tenth of that",
+    why="finite steps delay the growth by 0.4% for relations and 0.15% for subjects. Their delay "
+    "of saturation, a tenth of that, is left out; the rest is statistical",
     controls=(
         rc.Control("no-delay", "the half times of the flow", lambda cell: half_time(cell) / RATE),
         rc.Control(
@@ -175,7 +175,7 @@ def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
     "the width of the drawn line. More than half of the runs must count",
     refuted="The drops are half done at steps 1689 and 4381, 6% and 12% before the boundaries. As "
     "a picture of three stages the shading is right: it ends a stage when the drop is visibly "
-    "over. At step 1800 16% of the relations' loss is left, at step 5000 4% of the subjects'.",
+    "over. 17% of the relations' loss is left at step 1800, 4% of the subjects' at 5000.",
     plot=rc.Plot(x="steps", y_label="share of runs half done at the boundary", log=""),
 )
 def published_boundaries(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:

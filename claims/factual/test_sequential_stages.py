@@ -48,8 +48,8 @@ def steps_only(cell: rc.Cell) -> float:
     regime=theory.CURVES.searched("on the grid, relations come first, or subjects do"),
     cells={"smoke": CURVE[2::4], "standard": CURVE + REVERSED},
     rule=rc.MeanDifference(rc.Region(-5e-4, 5e-4), method=rc.Deterministic()),
-    why="nothing is drawn; the closed form is exact up to the square of the start; the integrator "
-    "shifts times by 1e-6 of themselves, and the loss by 1e-4 where it is steepest",
+    why="nothing is drawn. The closed form is exact up to the square of the start; the integrator "
+    "adds at most 1e-7 on the grid, and 5e-4 is the resolution asked for",
     controls=(
         rc.at(
             "common-shift",
@@ -155,7 +155,7 @@ ORDERS = shapes(
     regime=theory.ORDERED.searched("the grid has both sides of the boundary"),
     cells={"standard": timed(ORDERS)},
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
-    why="the ratio of the two times is wrong by a few per cent. No point of this grid is so near "
+    why="the predicted ratio of times is off by a few per cent. No point of this grid is so near "
     "to the boundary, so the order must be right at every point",
     controls=(
         rc.Control("relations-always", "relations come first", lambda cell: "relation"),

@@ -89,7 +89,7 @@ OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plate
 
 @claim(
     "B.factual-open-entropy",
-    "The relation leaves the predicted share of log D open, within 3%",
+    "The entropy that a relation leaves is as predicted, within 3%",
     source=rc.Source("B", "B3", "B6", provenance="derived", reference=REFERENCE),
     predict=lambda cell: OPEN_ENTROPY(cell) / math.log(cell["answers"]),
     latex=r"\frac{E\,\mathrm{entropy}(p(\cdot|r))}{\log D} \approx 1-\frac{D-1}{2S\log D}",

@@ -68,8 +68,8 @@ capacity_growth = to_90(
     from_pilot=True,
     replicates=(10, 160),
     rule=MOST,
-    why="more than half of the runs recall 576 facts, fewer than half 256: no power of the weights "
-    "up to ln(576/256)/ln 4 = 0.58 does that",
+    why="most runs recall 576 facts at d = 32, but not 256 at d = 16: no power of the weights up "
+    "to ln(576/256)/ln 4 = 0.58 does that",
     controls=(
         rc.Control("dimension", "facts in proportion to d", lambda cell: proportional(cell, 0.5)),
     ),
@@ -142,7 +142,7 @@ to_99 = measuring(
 )
 reference_line = to_99(
     "B.trained-reference-line",
-    "At d = 16 models store 0.08 to 0.146 facts per weight; the published line has 0.15",
+    "At d = 16 models store 0.079 to 0.146 facts per weight; the published line has 0.15",
     """With 0.53 of the published line's facts, most trained transformers recall at least 99% of
     them. With 0.98 of the line's facts, fewer than half of the transformers do.""",
     regime="""H d_h = m = d, eight heads. Standard: d = 16, 4096 batches of 64 prompts instead of
@@ -155,14 +155,14 @@ reference_line = to_99(
     },
     replicates=(24, 96),
     block={"standard": 12, "full": 24},
-    why="the sizes next to the crossing that two dozen runs distinguish: 11^2 facts, which most "
-    "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "
-    "many splits, the line is above all that this split stores at d = 16",
+    why="two dozen runs distinguish these sizes from the crossing: most runs recall 11^2 facts, "
+    "0.53 of the line, and few recall 15^2, 0.98 of it. The line, drawn by eye through the curves "
+    "of many splits, is above all that this split stores",
 )
 
 line_constant = to_99(
     "B.trained-line-constant",
-    "Trained as published at d = 16 and 32, models store 0.08 to 0.146 facts per weight",
+    "Trained as published at d = 16 and 32, models store 0.079 to 0.146 facts per weight",
     """Most transformers of 16 or 32 dimensions that are trained on 0.079 facts per weight recall at
     least 99% of them. With 0.146 facts per weight, fewer than half of the transformers do.""",
     regime="""H d_h = m = d, eight heads; the published batches, steps and learning rates. Pilots
@@ -170,14 +170,14 @@ line_constant = to_99(
         proportion, and runs of 8192 batches of 64 prompts recalled 22^2 to 24^2 facts""",
     cells={"full": [cell for dim in (16, 32) for cell in at_edges(dim, **PUBLISHED)]},
     replicates=(10, 160),
-    why="the sizes of B.trained-reference-line; a constant that falls with d by one logarithm, to "
-    "0.84 of itself from d = 16 to 32, stays within",
+    why="the edges of B.trained-reference-line; a constant that falls by one logarithm, to 0.84 of "
+    "itself from d = 16 to 32, stays within",
 )
 
 
 @claim(
     "B.trained-reference-line-attention",
-    "The published line facts = 0.15 weights, with most weights in the attention",
+    "The published line holds with most weights in the attention",
     source=rc.Source("B", "B8", provenance="reported", reference=REFERENCE),
     latex=r"SR = 0.15\,(4Hd_hd+2md)\quad\text{at}\quad Hd_h=4d,\ m=d/4",
     regime="d = 16, 324 facts: half of what the line promises to 4224 weights",

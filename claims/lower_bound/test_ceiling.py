@@ -30,7 +30,7 @@ below_ceiling = partial(
     source=derived("ceiling.py"),
     predict=highest,
     rule=rc.OneSided(upper=0.0, method=rc.Betting(0, 1)),
-    why="A ceiling: accuracy less ceiling is at most 0, at any size at which it is below 1.",
+    why="accuracy less ceiling is at most 0, at any size at which the ceiling is below 1",
 )
 LINEAR = rc.Control("linear-in-d", "d instead of d^2", lambda c: highest(c, 1 / c["dim"]))
 
@@ -99,7 +99,7 @@ HALF_ACCURACY = critical_rungs(
 
 @claim(
     "A.ceiling-factor",
-    "The best estimator needs 2 to 3.3 times the information of the ceiling",
+    "The panel's best needs 2 to 3.3 times the information of the ceiling",
     source=common.SOURCE,
     latex=r"\sqrt{2}\le d_{1/2}\Big/\sqrt{\frac{2I_{1/2}}{\log(1+\frac{N+V}{(L-1)(V-1)})}}"
     r"\le\sqrt{3.3}",
@@ -145,7 +145,7 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     cells=rc.grid(vocab_size=4, length=2, samples=(3, 4), dim=1, embeddings="gaussian"),
     replicates=(64, 2048),
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
-    why="The decoder must do better than the ceiling would allow: any size counts.",
+    why="the decoder must do better than the ceiling would allow, by any amount",
     controls=(
         rc.Control(
             "unconditional",

@@ -109,7 +109,7 @@ def additive(cell: rc.Cell) -> float:
 
 multiplicative = by_linear_mmse(
     "A.gradient-product",
-    "Half of the labels take 0.80 to 0.98 of N d^2 = 2 L V^2 log V, a product",
+    "N d^2 for half of the labels is 0.80 to 0.98 times 2 L V^2 log V",
     """The number of samples at which half of the labels can be read off the gradient is 0.8 to 0.98
     times a product of powers, 2 L V^2 log V / d^2, however L, V and d change. It is not a sum of
     one term for each of them. L changes fourfold, so its exponent is 1 to within 0.16.""",
@@ -132,8 +132,8 @@ multiplicative = by_linear_mmse(
     rule=rc.CriticalLocation(FINITE),
     why=f"""The law is asymptotic: at these corners the full formula for half accuracy
         (theory/lower_bound/linear_mmse.py) gives 0.87 to 0.96 of the law's N, and in the whole
-        regime 0.82 to 0.96. The region leaves 0.02 on either side. The formula states an error of
-        8%, so the law may fail here. The regime was wider until this formula left the region in it.
+        regime 0.82 to 0.96. The region leaves 0.02 on either side, though the formula states an
+        error of 8%. We narrowed the regime when the formula left the region in parts of it.
         {MEDIAN}""",
     controls=(
         rc.times(1.22),

@@ -51,9 +51,9 @@ def revealed(cell: rc.Cell) -> float:
     cells={"smoke": NEARLY_TIGHT[:1], "standard": NEARLY_TIGHT},
     replicates=(1024, 32768),
     rule=rc.MeanRatio(rc.Region(0.82, 1.0), method=rc.Betting(0, math.lgamma(7))),
-    why="""The map holds log 6! nats and no more. Above 1 the bound would be violated. A map is not
-        Gaussian: pilots under seeds of 1000 and above give 0.87 to 0.95 of the bound at such
-        information.""",
+    why="""above 1 the bound would be violated. A map is not Gaussian: pilots under seeds of 1000
+        and above give 0.87 to 0.95 of the bound; the rest is statistical. The map holds at most log
+        6! nats""",
     controls=(
         rc.Control(
             "equal-counts",

@@ -69,7 +69,7 @@ def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
     },
     replicates=(64, 128),
     rule=rc.Exponents(width.EXPONENTS, half_width=0.12),
-    why="Corrections of higher order are of relative size 1/L.",
+    why="terms of order 1/L move the exponent by about 0.1",
     controls=(
         rc.power(
             "as-linear", "width adds directions as good as the first d, 1/L: m d always", length=1

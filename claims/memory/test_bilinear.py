@@ -130,7 +130,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime="8,192 weights of a plain readout, 2,048 of a whitened one",
     cells={"smoke": MEMORIES[1:], "standard": MEMORIES},
     rule=rc.Quantile(rc.Region(0.85, 1.15)),
-    why="1% of the facts is only one or two facts; pilots with other seeds: 1.01 to 1.09",
+    why="one or two facts make 1%; pilots with other seeds found ratios of 1.01 to 1.09",
     replicates=(64, 512),
     controls=(
         rc.times(1.4),

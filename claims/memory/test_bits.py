@@ -142,8 +142,8 @@ fano_tight = coded(
     ),
     cells={"standard": CODES[2:]},
     rule=rc.MeanRatio(rc.Region(0.9, 1.0), method=rc.Betting(0, 1)),
-    why="""rate-distortion theory has the ratio tend to 1 as log(N)/N does; by the law of the best
-        of finitely many codewords it is 4% to 8% below at these sizes""",
+    why="""by rate-distortion theory the ratio is below 1 by order log(N)/N; by the law of the best
+        of finitely many codewords this is 4% to 8% at these sizes""",
     replicates=(64, 4096),
     controls=(
         rc.times(1.12),
@@ -207,8 +207,8 @@ def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         holds=lambda cell: cell["outputs"] <= 100,
     ),
     rule=rc.OneSided(lower=0.0, method=LOSS),
-    why="""a bound; the loss is between 0 and log 64 = 4.2, but for what the softmax at the highest
-        temperature that is tried adds""",
+    why="""a bound; the loss is between 0 and log 64 = 4.2, or slightly more where the highest
+        temperature tried is too low""",
     controls=(
         rc.at(
             "sixth-of-a-bit",
@@ -239,8 +239,8 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     size=lambda c: 32 * c["dim"] * (c["dim"] + c["width"]),
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), method=rc.Student(spent=0.05)),
-    why="the theory states 6%: only n/100 errors are allowed at capacity, and so few fluctuate. "
-    "The rest is sampling",
+    why="the theory states 6%: the n/100 errors allowed at capacity are few, and fluctuate. The "
+    "rest is sampling",
     replicates=(128, 256),
     controls=(
         rc.times(1.25, "quarter-more", "a quarter more bits"),

@@ -31,7 +31,7 @@ def by_margin(cell: rc.Cell) -> float:
 
 @claim(
     "G.decoder-code",
-    "The decodability of values predicts the length of codes from which 99% of facts are decoded",
+    "The least cosine predicts how long codes have to be so that 99% of facts are decoded",
     source=rc.Source("G", "G11"),
     predict=needed,
     regime=theory.VALUES,

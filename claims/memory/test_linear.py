@@ -134,7 +134,7 @@ linear_threshold = majority_claim(
 
 linear_threshold_asymptotic = majority_claim(
     "B.linear-threshold-asymptotic",
-    "Storing n associations takes somewhat less than 2 n log n parameters",
+    "Half of n associations take somewhat less than 2 n log n parameters",
     """The number of parameters d^2 at which a typical association is recalled is 2 n log n up to
     finite-size corrections, which lower d by less than a tenth: linear in n up to a logarithm.""",
     latex=r"0.9 < \frac{d_{1/2}}{\sqrt{2n\ln n}} < 0.975",
@@ -146,10 +146,10 @@ linear_threshold_asymptotic = majority_claim(
     size=lambda c: c["associations"] ** 2 / 2,
     cells=tiers(below_limit, standard=(128, 1024), full=(128, 1024, 8192)),
     rule=rc.CriticalLocation(rc.Region(0.9, 0.975), scan="dim"),
-    why="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on this grid
-        and still 7% at n = 10^6, because the largest of n scores is well below sqrt(2 log n). For
-        every n from 30 to 10^6 the theory says 0.92 to 0.955. The region adds 2% on either side,
-        for the theory's error and for rounding d up to a whole number.""",
+    why="""the limit is out of reach: by the finite-size theory d is 5% to 8% below it here and
+        still 7% at n = 10^6. The reason is that the largest of n scores is well below sqrt(2 log
+        n). For every n from 30 to 10^6 the theory says 0.92 to 0.955. The region adds 2% on either
+        side, for the theory's error and for rounding d up""",
     replicates=(32, 2048),
     controls=(
         rc.times(0.9, "far-below", "10% less, d^2 = 1.6 n log n"),
@@ -228,8 +228,8 @@ all_pairs_threshold = whole_claim(
     regime=rc.Regime("n >= 30", {"associations": rc.log_range(30, 1024)}),
     cells=tiers(alls, smoke=(112,), standard=(112, 228), full=(228, 1024)),
     rule=partial(rc.CriticalLocation, scan="dim"),
-    why="""A rate of failures that is off by 10%, as the theory states, moves the threshold by 0.7%;
-        with the nearest whole dimension that is up to 2%.""",
+    why="""a rate of failures off by 10%, as the theory states, moves the threshold by 0.7%, or 2%
+        with whole dimensions; the rest is sampling""",
     replicates={"smoke": (128, 8192), "standard": (64, 4096)},
     controls=(
         rc.Control("typical-constant", "2 n log n, that of a typical pair", rc.on(memory.half_dim)),
@@ -252,9 +252,9 @@ eight_n_log_n = whole_claim(
     size=lambda c: c["associations"] ** 2 / 2,
     cells={"standard": sharp(128, 256), "full": sharp(128, 512, 2048)},
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
-    why="""The finite-size theory puts d at 1.02 of the limit for n = 128, 1.00 for 256, 0.96 for
-        2048: near the limit at every size in reach, but not by convergence. It goes on falling to
-        0.944 at n = 10^5, from where it returns more slowly than any size can show.""",
+    why="""the finite-size theory puts d at 1.02 of the limit for n = 128, 1.00 for 256, 0.96 for
+        2048. At every size in reach d is near the limit, but not by convergence. The ratio falls on
+        to 0.944 at n = 10^5, and its rise to 1 is out of reach""",
     replicates=(64, 2048),
     controls=(
         rc.times(1.15, "more", "15% more in d, d^2 = 10.6 n log n"),

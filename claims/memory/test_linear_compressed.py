@@ -141,8 +141,8 @@ rank_threshold = measuring(most_recalled, linear_claim)(
     size=lambda c: c["associations"] ** 2,
     cells={"standard": sizes((120, 64), (200, 64), (800, 128))},
     rule=rc.ProportionDifference,
-    why="""The entries of W are normal up to 1/n, which together with the error of the
-        full-precision theory, 0.006, is less than half of the region.""",
+    why="""the theory takes the entries of W as normal, which holds up to 1/n, and states 0.007 from
+        n = 60 on; the rest is statistical""",
     replicates=(64, 4096),
     controls=(
         rc.Control(
@@ -174,8 +174,8 @@ large_vocabulary = of_language_model(
     regime="As many outputs as a vocabulary has tokens.",
     cells=tiers(large, smoke=VOCABULARIES[:1], standard=VOCABULARIES[1:3], full=VOCABULARIES[1:]),
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
-    why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.5%; as much for
-        the quadrature, 0.0015 of accuracy, and the whole dimension.""",
+    why="""an accuracy off by 0.006, as the theory states, moves the threshold by 0.5%; quadrature
+        and whole dimensions add as much. The rest is statistical""",
     replicates={"smoke": (16, 256), "standard": (5, 80)},
     controls=(
         rc.Control(
@@ -210,7 +210,7 @@ large_rank = of_language_model(
         )
     },
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="width"),
-    why="An accuracy off by 0.01, as the theory states, moves the rank by 1.1%.",
+    why="the stated 0.01 in accuracy is 1.1% in rank; the rest is statistical",
     replicates=(5, 80),
     controls=(
         rc.Control("limit", "m d = 2 n log n, as in the limit", lambda c: ideal(c, c["dim"])),

@@ -75,7 +75,7 @@ listwise = measuring(
 
 capacity = listwise(
     "C.listwise-capacity",
-    "The best linear memory lists 0.96 to 1.18 times the predicted pairs",
+    "Listwise, the best memory holds 0.96 to 1.18 of the predicted pairs",
     """Up to n = alpha_c(r) d^2 pairs, a multiple of the number of parameters without a logarithm,
     some d by d matrix raises every own score above the average of its top competitors. Beyond, none
     does. At finite d, n follows from the angles of unit vectors.""",
@@ -83,9 +83,9 @@ capacity = listwise(
     predict=critical,
     cells=tiers(rungs, smoke=SHARES[2:], standard=SHARES, full=SHARES + LARGER),
     rule=rc.CriticalLocation(rc.Region(0.96, 1.18), scan="associations", rising=False),
-    why="""The equation leaves out that a finite memory finds directions in which top competitors
-        score less. Pilots with other seeds put that at 2% where there are 60 of these, and at 10%
-        to 15% where there are 30: hence 1.02 to 1.15, with a pair or two on either side.""",
+    why="""the equation leaves out that a finite memory finds directions in which top competitors
+        score less. Pilots with other seeds put that at 2% with 60 top competitors, and at 10% to
+        15% with 30. That makes 1.02 to 1.15, with a pair or two on either side""",
     replicates={"smoke": (48, 768), "standard": (24, 384)},
     controls=(
         rc.times(1.35, "more", "35% more pairs"),
@@ -98,7 +98,7 @@ capacity = listwise(
 
 reported_load = listwise(
     "C.listwise-load",
-    "Small memories list 1.02 to 1.28 times the pairs of the reported closed form",
+    "Listwise, small memories hold 1.02 to 1.28 times the reported pairs",
     "Listwise retrieval is possible up to the load n/d^2 = alpha_c(r) and not beyond.",
     source=rc.Source("C", "C4", provenance="reported", reference="theory/memory/listwise.py"),
     latex=r"n = \alpha_c(r)\,d^2",

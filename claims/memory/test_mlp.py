@@ -22,8 +22,8 @@ mlp_claim = partial(claim, source=rc.Source("B", "B2"), replicates=(16, 1024))
 share_right = measuring(lambda cell, block: block.draw(constructed, cell)["accuracy"], mlp_claim)
 all_right = measuring(lambda cell, block: block.draw(constructed, cell)["all"], mlp_claim)
 ALL_RIGHT = "share of memories with all right"
-STATED = "the theory states an error of 3%; as much again is left for the replicates to tell"
-PILOTS = "2% is left for the replicates to tell; region and looks follow pilots with other seeds"
+STATED = "the theory states an error of 3%; as much again is left for sampling error"
+PILOTS = "2% is left for sampling error. Region and looks follow pilots with other seeds"
 SHARPER = f"the theory states an error of 3%; {PILOTS}"
 SMALL = rc.Cell(associations=128, dim=32)
 SQUARE = (SMALL, SMALL.replace(associations=512), SMALL.replace(dim=128))
@@ -104,7 +104,7 @@ memory_accuracy = share_right(
 
 memory_width = all_right(
     "B.mlp-memory-width",
-    "The cosine memory recalls everything from the predicted width on, within 6%",
+    "A memory of cosine features recalls all from the predicted width, within 6%",
     """All N associations are right with probability 1/2 at the width where the mean number of wrong
     ones is log 2. At M = N it grows with N by the power 1.20, a little faster than N, and falls
     with d by 0.85, slowed by the interference N/M; either to within 0.15.""",

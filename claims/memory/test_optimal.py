@@ -104,9 +104,9 @@ capacity = storable(
         "full": lambda: rungs(EDGES, *SMALL, *LARGE, *HUGE),
     },
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="associations", rising=False),
-    why="""The kinematic formula places the median within one dimension of its mean, a relative
-        1/d^2 or 1% at d = 10. It assumes a random subspace and independent cones; that the pairs
-        share their outputs is not in it, and pilots with other seeds put it at 1%.""",
+    why="""the conic kinematic formula puts the median within one dimension of the mean: 1/d^2, or
+        1% at d = 10. The formula takes cones as independent, but pairs share their outputs, which
+        pilots with other seeds put at 1%; the rest is whole pairs and sampling""",
     replicates={"smoke": (64, 4096), "standard": (32, 2048)},
     controls=(
         *A_TENTH,
@@ -158,7 +158,7 @@ decoupled_capacity = storable(
 
 decoupled_transition = storable(
     "C.decoupled-transition",
-    "The pairs become too many as sharply as predicted",
+    "Pairs stop being storable as sharply as predicted",
     """The conic kinematic formula gives not only where the transition is but how wide: the
     fluctuations of the intrinsic volumes of n independent cones.""",
     source=rc.Source("C", "C2"),
@@ -199,7 +199,7 @@ decoupled_transition = storable(
 
 asymptote = storable(
     "C.optimal-capacity-asymptote",
-    "The asymptotic law d^2 = 2 n log n, taken literally at small sizes",
+    "The asymptotic law d^2 = 2 n log n holds at small sizes",
     """The best linear memory, with shared competitors or in the decoupled model, stores n pairs up
     to d^2 = 2 n log n.""",
     source=rc.Source("C", "C1", "C2", provenance="reported", reference=REFERENCE),
@@ -215,8 +215,8 @@ asymptote = storable(
     replicates=(32, 512),
     refuted="""This says nothing against the limit. The constant d^2 / (n log n) at capacity is 0.85
         at d = 8, 0.94 at 16, 1.10 at 64 and 1.17 at 128. It creeps towards 2, with corrections in
-        1/log n. So the best memory stores almost twice the pairs that the asymptotic law allows.
-        The theory that has this limit, C.optimal-capacity, holds at every size.""",
+        1/log n. So here the best memory stores almost twice the pairs that the law allows. The
+        theory that has this limit holds in C.optimal-capacity.""",
     plot=CAPACITY["plot"],
 )
 
@@ -283,8 +283,8 @@ published_line = by_training(
         "full": points(FEWER | {24: (103,)}),
     },
     rule=rc.Ordering(smaller="hebbian", larger="trained", margin=0.5, method=SHARE),
-    why="""The sum of outer products stores all pairs up to a fifth to a third of the grid's n, by
-        theory; training is asked to succeed more often than not.""",
+    why="""by theory the sum of outer products stores all pairs only up to 1/5 to 1/3 of the grid's
+        n; training has to win by over half of all draws""",
     replicates=(32, 256),
     controls=(
         rc.Control(

@@ -41,7 +41,7 @@ def profile(pairs: measured.Pairs, memory: torch.Tensor) -> tuple[torch.Tensor, 
 
 @scores_claim(
     "G.optimal-level",
-    "The best memory's right scores lie about the extreme-value threshold",
+    "The best memory's right scores lie near the extreme-value threshold",
     latex=r"\frac{E\,s_i/\sigma_i}{E\max_{j<n}g_j}\to1",
     predict=rc.on(theory.extreme_value),
     cells={"standard": NEAR},  # of the smoke cell alone a t interval would err more than it may
@@ -98,8 +98,8 @@ def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     "what is stored",
     cells={"standard": rc.grid(dim=12, associations=25)},
     rule=rc.Functional(rc.Region(-0.06, 0.06), formula="original / decoupled"),
-    why="6% in the largest singular value would hardly be seen in a plot of both spectra; of the "
-    "memories of largest margin it differs by 0.02 less",
+    why="6% in the largest singular value would hardly be seen in a plot of both spectra; memories "
+    "of largest margin differ by 0.02 less",
 )
 def equal_spectra(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """The weights of the best memory have the same largest singular value, relative to their norm,

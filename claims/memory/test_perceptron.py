@@ -105,8 +105,8 @@ cover_capacity = labelled(
     "right, 16 times a replicate",
     cells={"standard": rc.grid(dim=(7, 9, 11, 13))},
     rule=rc.Limit(rc.Region(0.94, 1.06), along="dim"),
-    why="a line in 1/d has 2% less than the replica calculation in pilots with other seeds: what "
-    "the next order leaves at these d",
+    why="in pilots with other seeds the limit of a line in 1/d is 2% too low, as the next order "
+    "matters; the rest is statistical",
     from_pilot=True,
     replicates=(256, 2048),
     controls=(

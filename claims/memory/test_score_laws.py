@@ -40,7 +40,7 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
 
 @claim(
     "G.score-laws",
-    "True scores, rivals' scores and margins follow the predicted laws",
+    "True scores, rivals' scores and leads follow the predicted laws",
     source=rc.Source("G", "G4", provenance="derived", reference="theory/memory/linear.py"),
     predict=LAWS,
     latex=r"s_i\sim N\left(1,\frac{n-1}{d^2}\right),\quad s_j\sim N\left(0,\frac{n-2}{d^2}+\frac2d"
@@ -52,8 +52,8 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     ),
     cells={"smoke": SIZES[:1], "standard": SIZES},
     rule=rc.Several({name: rc.Law(0.04, name) for name in ("own", "rival", "lead")}),
-    why="of the laws the kurtosis, 6/d, is left out, which moves a probability by less than 0.01; "
-    "0.03 is what 10,000 memories resolve",
+    why="the laws leave out the kurtosis, 6/d, which moves a probability by less than 0.01; 0.03 "
+    "is what 10,000 memories resolve",
     replicates=(4096, 32768),
     controls=(
         rc.Control(

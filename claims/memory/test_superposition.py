@@ -34,7 +34,7 @@ def linear_memory(cell: rc.Cell) -> float:
 
 @superposition(
     "G.superposed-facts",
-    "Embeddings that hold 99% of R C facts grow with log C",
+    "The dimension for 99% of R C facts grows with log C",
     predict=needed,
     regime=theory.FACTS.searched("the MLP's neurons in full", without=("dim",)),
     cells={"standard": lambda: rungs("dim", needed, 0.06, *SIZES)},
@@ -72,7 +72,7 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         {"attributes": c, "relations": r, "dim": d} for c, r, d in ((256, 4, 28), (64, 8, 64))
     ),
     rule=rc.ProportionDifference,
-    why="the stated error: scores of attributes in the noise are taken as those of a sphere",
+    why="the stated error: attributes in the noise are taken as random directions",
     replicates=(64, 4096),
     controls=(
         rc.at("relations", "interference of all relations", relations=lambda c: c["relations"] + 1),
@@ -209,9 +209,9 @@ selector = measuring(
         predict=rc.on(theory.accuracy),
         latex=r"P_{trained} \ge P(C, R, d)",
         rule=rc.ProportionDifference(rc.Region(-0.1, math.inf)),
-        why="with a tenth fewer right answers the trained MLP would be no substitute; in pilots "
-        "(seeds 9000 to 9003) one set of facts taught it to answer a quarter of new ones or fewer, "
-        "and 32 sets as many as the constructed MLP answers",
+        why="with 0.1 fewer right answers the trained MLP would be no substitute. In pilots (seeds "
+        "9000 to 9003) it answered at most a quarter of new facts after one set, and as many as "
+        "the constructed MLP after 32 sets",
         replicates=(32, 512),
         block=8,
         from_pilot=True,

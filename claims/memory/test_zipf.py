@@ -106,9 +106,9 @@ cutoff = with_fresh(
         "full": CUTOFFS + cutoffs(64, 512, 1024, factors=(2.0,)),
     },
     rule=rc.MeanRatio(rc.Region(0.9, 1.1), method=rc.Student(spent=0.25)),
-    why="""The theory treats a label's score as normal and its overlaps to leading order, and states
-        5% of the error for it. The rest is statistical; a t rule, because tests that are exact
-        would ask for 2,500 replicates where the error is a twentieth.""",
+    why="""the theory takes a label's score as normal and its overlaps to leading order, and states
+        5%. The rest is statistical; we use a t rule, because an exact test would need 2,500
+        replicates where the error is a twentieth""",
     replicates={"smoke": (512, 1024), "full": (512, 4096)},
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
@@ -204,9 +204,9 @@ power_exponent_p = stored(
         "full": weighted(32, 256, 1024, power=1.0, stored=128),
     },
     rule=rc.Exponents({"dim": -0.25}, 0.08, reference="prediction"),
-    why="""Only a handful of tokens is recalled, so that the steps between them show: the
-        finite-size theory has an exponent of -0.28 on this grid, where the limit is -0.25. It is
-        right to 5% of the error at either end, which is 0.05.""",
+    why="""a handful of tokens is recalled, so the finite-size theory has an exponent of -0.28 on
+        this grid, where the limit is -0.25. This theory is right to 5% of the error at either end,
+        which is 0.05; the rest is statistical""",
     replicates=(512, 1024),
     controls=(
         rc.at("square-root-weights", "the rate of weights p^(1/2)", power=0.5),
@@ -218,7 +218,7 @@ power_exponent_p = stored(
 
 @zipf_claim(
     "C.zipf-schemes",
-    "In most memories the cut-off beats weights by frequency",
+    "In most memories the cut-off beats weights p^(1/2)",
     latex=r"P(E_{1\{x\le P\}} < E_{p^{1/2}}) > \frac12",
     regime=zipf.CUTOFF.searched(
         "alpha = 2, 5 labels, P = d/log d, about",
@@ -230,7 +230,7 @@ power_exponent_p = stored(
     ),
     cells={"standard": cutoffs(32, 128)},
     rule=rc.OneSided(lower=0.5, method=SHARE),
-    why="more than half of the memories, which store the same tokens in either way",
+    why="more than half of the pairs of memories, which are drawn independently",
     replicates=(16, 512),
     controls=(
         rc.Control("reverse", "the cut-off is worse", rule=rc.OneSided(upper=0.5, method=SHARE)),
@@ -257,9 +257,9 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         "full": own_labels(24, 48, 64, fraction=10),
     },
     rule=rc.MeanRatio(rc.Region(0.9, 1.1), method=rc.Student(spent=0.25)),
-    why="""The theory of the linear memory is off by up to 10% in a rare failure, and failures are
-        half of the error. The rest is statistical. Half of the level was too much to use, as
-        resampled values of other seeds showed.""",
+    why="""the theory of the linear memory is off by up to 10% in a rare failure, and failures are
+        half of the error. The rest is statistical. The t intervals use a quarter of alpha, as half
+        erred too often on resampled data""",
     replicates=(256, 2048),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
@@ -286,7 +286,7 @@ def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 finite_data = with_fresh(
     "C.zipf-finite-data",
-    "Finite dimension and finite data both leave their error",
+    "Finite dimension and finite data each leave an error",
     """Tokens that training never showed and tokens that do not fit are both guessed. The error is
     between the larger of the two and their sum, and of the order of the sum.""",
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1\{x\le P\})"
@@ -299,9 +299,9 @@ finite_data = with_fresh(
     ),
     cells={"smoke": DATA[:3], "standard": DATA},
     rule=rc.MeanRatio(rc.Region(0.92, 1.08), method=rc.Student(spent=0.25)),
-    why="""The theory states 5% of the error; the rest is statistical. Where the most frequent
-        tokens fail in few memories the error is skewed: there a t interval uses a quarter of its
-        level, so that it errs as rarely as it states.""",
+    why="""the theory states 5% of the error; the rest is statistical. Where the most frequent
+        tokens fail in few memories the error is skewed, so a t interval uses a quarter of alpha to
+        err as rarely as it states""",
     replicates=(1024, 2048),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
@@ -328,8 +328,8 @@ samples = stored(
     size=lambda c: 3 * c["stored"] * c["dim"],
     cells={"standard": UNSEEN},
     rule=rc.MeanRatio(rc.Region(0.94, 1.1), method=rc.Student(spent=0.25)),
-    why="""A guess is right a little less often than 1/M, because a token's own label never counts
-        itself: the finite-size theory is 0.6% to 2.2% above the limit.""",
+    why="""guesses are right less often than 1/M, as the right label lacks this token: the theory is
+        0.6% to 2.2% above the limit. The rest is statistical""",
     replicates=(256, 2048),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
@@ -351,7 +351,7 @@ samples_exponent = stored(
     rule=rc.Exponents(
         {"samples": -0.5}, 0.05, reference="prediction", method=rc.Student(spent=0.25)
     ),
-    why="The finite-size theory has an exponent of -0.51 on this grid.",
+    why="finite-size theory has -0.51 here; the rest is statistical",
     replicates=(256, 1024),
     controls=(
         rc.power("steeper", "falling faster by T^(-0.12)", samples=-0.12),

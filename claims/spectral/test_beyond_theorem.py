@@ -89,9 +89,9 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     replicates=(64, 512),
     dtype="float32",  # which moves the median by 0.0007
     rule=rc.Quantile(rc.Region(0.75, 1.33)),
-    why="narrow enough to separate the two flows, whose ratios are 1.71 and 1.02 here. In pilots "
-    "gradient flow had 0.88, which a region from 0.8 left undecided, and a mean of 0.81 with half "
-    "as many dimensions",
+    why="narrow enough to separate the two flows, whose ratios are 1.71 and 1.02 here. A region "
+    "from 0.8 left gradient flow undecided, with a median of 0.88 in pilots; half the dimensions "
+    "had a mean of 0.81",
 )
 def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With Gaussian embeddings, which are not orthogonal, the median ratio of the learning times is
@@ -258,9 +258,8 @@ among them, keep their ratios with an assumption of sign flow relaxed."""
     "Sign flow from a start off the manifold by a thousandth of its coordinates",
     "start on the manifold: a thousandth off",
     regime="waves of size 1e-5 added to W_OV, whose coordinates start at 1e-2",
-    why="narrow enough to distinguish the four ratios. In pilots the ratio of HOH was 2.44 for a "
-    "start on the manifold, 1.57 for a start off by a millionth, and 1.17 for one off by a "
-    "thousandth",
+    why="narrow enough to distinguish the four embeddings. In pilots Hadamard subjects and answers "
+    "(HOH) had a ratio of 2.44 on the manifold, 1.57 a millionth off, and 1.17 a thousandth off",
 )
 def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under sign flow, the ratio of the learning times is the same from a disturbed start. Entries
@@ -277,8 +276,8 @@ def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     "sign flow: Adam",
     regime="full batches, a rate of 0.01, from the manifold; rounding errors of the gradient count "
     "as zero",
-    why="narrow enough to distinguish the four ratios. Pilots that kept rounding errors broke the "
-    "result: 0.62 for OHH instead of 0.30, 1.15 for HOH instead of 2.44",
+    why="narrow enough to distinguish the four embeddings. Pilots that kept rounding errors broke "
+    "the result: 1.15 instead of 2.44 for Hadamard subjects and answers",
 )
 def adam(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under Adam, the ratio of the learning times of subjects and relations is the ratio under sign

@@ -99,8 +99,7 @@ LOGARITHM = tuple(
     regime="40 to 40,000 times the time in which the facts are learned",
     cells={"standard": LOGARITHM},
     rule=rc.Exponents({"log_time": -1.0}, 0.1, method=rc.Deterministic()),
-    why="the closed form has -1.01 on this grid, and -1.07 for the relations: what log log T "
-    "leaves",
+    why="the closed form has -1.01 on this grid and -1.07 for relations, because of log log T",
     controls=(
         rc.power("no-logarithm", "no logarithm", log_time=1.0),
         rc.power("weaker", "the logarithm to the power 3/4", log_time=0.25),

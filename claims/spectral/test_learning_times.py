@@ -165,8 +165,8 @@ gradient_limit = ratio_in(600)(
     cells={"standard": lasting(sizes(*EXPONENT_PAIRS, flow="gradient", start=1e-6))},
     rule=rc.Exponents({"subjects": 0.5, "relations": -0.5}, 0.12, method=rc.Deterministic()),
     why="here the closed form's exponents of S and R are 0.03 and 0.10 off the limit, because of "
-    "logarithms, and of R - 1 instead of R. With a start of 0.01 they are 0.06 and 0.12 off; for "
-    "R = 4 the exponent of S is then 0.04 off at S = 256, 0.02 at 10^9 and 0.006 at 10^60",
+    "logarithms, and of R - 1 instead of R. With a start of 0.01 they are 0.06 and 0.12 off. They "
+    "tend to the limit slowly: at R = 4 the exponent of S is still 0.02 off at S = 10^9",
     controls=(
         rc.power("fourth-root", "as the fourth root of S", subjects=-0.25),
         rc.power("three-quarters", "as R to the power -3/4", relations=-0.25),
@@ -216,8 +216,8 @@ spectral_order_one = ratio_in(60)(
     size=lambda c: 0.2 * whole(c),
     cells={"smoke": SPECTRAL[:1], "standard": SPECTRAL},
     rule=rc.MeanRatio(rc.Region(0.93, 1.07), method=rc.Deterministic()),
-    why="the reduced system has 0.976 to 1.051 here, and exponents of 0.02 in S and in R, which "
-    "are logarithms",
+    why="the reduced system has 0.976 to 1.051 here, and exponents of 0.02 in S and in R, from "
+    "logarithms",
     controls=(
         rc.Control("root", "sqrt(S/R)", root),
         rc.Control("weak-root", "the eighth root of S/R", lambda cell: root(cell) ** 0.25),

@@ -164,8 +164,8 @@ def far_more(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     size=lambda c: 0.2 * c["items"] ** 2,
     cells={"standard": sizes(64, 96), "full": sizes(64, 96, 128)},
     rule=rc.MeanRatio(rc.Region(0.8, 1.25)),
-    why="""Both counts grow as d^(1 + 1/(2a)) up to logarithms. The theory has 0.93 and 0.86 for
-        their ratio at d = 64 and a = 1.5 and 2, and a slow drift to 1, at d = 160 for a = 1.5.""",
+    why="""both counts grow as d^(1 + 1/(2a)) up to logarithms. The theory's ratio at d = 64 is 0.93
+        for a = 1.5 and 0.86 for a = 2. The ratio rises slowly, to 1 at d = 160 for a = 1.5""",
     replicates=(128, 512),
     controls=(
         rc.times(0.6, "fewer", "three fifths as many"),
@@ -229,6 +229,6 @@ gradient_exponent = by_gradient(
     replicates=(512, 2048),
     refuted="""This says nothing against the limit. The finite-size theory, which
         E.one-step-gradient tests, has an exponent of 0.49 on this grid and comes within 5% of the
-        limit only beyond d = 5000. The noise of all other items is smaller by sqrt(log N/d) than
-        the frequent competitors. At d = 64 it still costs a third of the items.""",
+        limit only beyond d = 5000. The noise of all other items is sqrt(log N/d) times that of
+        frequent competitors. At d = 64 it still costs a third of the items.""",
 )

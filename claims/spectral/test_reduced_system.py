@@ -125,7 +125,7 @@ def exchanged(cell: rc.Cell) -> float:
     replicates=2,
     rule=rc.MeanDifference(rc.Region(-1e-5, 1e-5), method=rc.Deterministic()),
     why="the stated error of the integration, in log odds that run from -2.7 to 4. Steps of h at "
-    "rates of 1 or less have a relative error of (lambda h)^4/120 times the number of e-folds, "
+    "rates lambda up to 1 have a relative error of (lambda h)^4/120 times the number of e-folds, "
     "5e-6. The closed form leaves out less",
     controls=(
         rc.at(

@@ -116,8 +116,8 @@ SQUARE = table("rows columns measurements time", (8, 8, 2, 0.6), (16, 16, 4, 0.6
     ),
     cells={"smoke": SQUARE[:1], "standard": SQUARE},
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
-    why="a bound with all its constants, which needs the law of a Gaussian matrix's least singular "
-    "values in the limit of many; it is far from sharp",
+    why="a bound with all its constants, which is far from sharp. The bound needs the law of a "
+    "large Gaussian matrix's least singular values",
     replicates=(64, 512),
     controls=(
         rc.reads("gradient", "gradient descent", "gradient"),
@@ -170,9 +170,8 @@ SPREAD = table(
     size=work,
     cells={"smoke": SPREAD[:1], "standard": SPREAD},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02)),
-    why="exact at every size, time and step; 2% is what the replicates resolve; it was 1% "
-    "before a pilot under seed 1001. 4,096 replicates left it undecided under two of four other "
-    "seeds",
+    why="exact at every size, time and step; 2% is what replicates resolve. The region was 1% "
+    "before a pilot under seed 1001. 4,096 replicates left 2% undecided under two of four seeds",
     replicates=(512, 8192),
     controls=(
         rc.Control("equal", "equal singular values", lambda _: 1.0),

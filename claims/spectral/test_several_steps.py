@@ -47,8 +47,8 @@ COUNTS = sizes((48, 1.5, 1), (48, 1.5, 2), (48, 2.0, 2), (64, 1.5, 3), (64, 2.0,
     size=lambda c: 0.012 * c["items"] ** 2,
     cells={"smoke": COUNTS[1:2], "standard": COUNTS},
     rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
-    why="""Pilots (seed 1002) find 1.00 to 1.03 of the theory after one and two steps and 0.97 to
-        1.02 after three; as much again is statistical.""",
+    why="""pilots (seed 1002) find 1.00 to 1.03 of the theory after one and two steps and 0.97 to
+        1.02 after three; the rest is statistical""",
     replicates={"smoke": (48, 384), "standard": (64, 512)},
     controls=(
         rc.times(1.2),
@@ -100,7 +100,7 @@ that is lost, once in a thousand runs, weighs too much for a t interval."""
 
 @claim(
     "E.several-steps-loss",
-    "Two steps leave at most three times d_t^(1-a), on the population and on batches",
+    "After two steps the loss is at most 3 d_t^(1-a), on the population and batches",
     source=REPORTED,
     latex=r"\sum_{i\text{ missing}}p_i\le 3\,d_t^{1-a},\quad d_t=\min\{d^{2-(1-\frac1{2a})^t},"
     r"B^{1/a}\}",
@@ -113,9 +113,9 @@ that is lost, once in a thousand runs, weighs too much for a t interval."""
     size=lambda c: 0.012 * c["items"] ** 2,
     cells={"standard": BOUNDED},
     rule=rc.OneSided(upper=1.0, method=SHARES),
-    why="""The paper has logarithms instead of our 3. In pilots (seed 1005) the sum is 1.7 and 2.6
-        times d_t^(1-a) after one and two steps on the population, and 7 after three: head items are
-        lost, which the finite-size theory has until d = 200.""",
+    why="""the paper has logarithms instead of our 3. In pilots (seed 1005) the sum is 1.7 and 2.6
+        times d_t^(1-a) after one and two steps on the population. After three it is 7: head items
+        are lost, as in the finite-size theory up to d = 200""",
     from_pilot=True,
     replicates=(64, 4096),
     controls=(

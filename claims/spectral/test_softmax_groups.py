@@ -85,8 +85,8 @@ gradient_exponent_flatter = flowing(
     regime="T from 31 to 502 times the most frequent item's own time",
     cells={"standard": MANY[:5]},
     rule=rc.Exponents({"time": -1 / 3}, 0.05, method=ALL),
-    why="the closed form has -0.36 to -0.38 on this grid, since rare items are not without end; "
-    "-0.34 to -0.35 with 10,000 frequencies",
+    why="the closed form has -0.36 to -0.38 on this grid, as rare items run out, and -0.34 to "
+    "-0.35 with 10,000 frequencies",
     controls=(
         rc.power("other-power", "-(1 - 1/2), as for a power of 2", time=-1 / 6),
         rc.power("rate", "as 1/T, as for equal frequencies", time=-2 / 3),
@@ -161,9 +161,9 @@ HORIZONS = table(
     ),
     cells={"standard": HORIZONS},
     rule=rc.OneSided(upper=1.0, method=ALL),
-    why="the constant 1/8 is derived for one frequency: the excess curves by 1/4 at most, and the "
-    "lead is a step at most from its end. That an excess may be any part of it follows from where "
-    "the steps meet the end; a hundredth was chosen after a run",
+    why="with one frequency the excess has a second derivative of at most 1/4, and the lead is at "
+    "most a step from its end: hence 1/8. The place where steps meet the end decides how much less "
+    "the excess is; a hundredth was chosen after a run",
     controls=(
         rc.reads("rate", "it is a rate: the excess is never below a hundredth of this", "least"),
         rc.reads("half", "with half the constant", "doubled"),

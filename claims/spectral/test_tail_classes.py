@@ -116,7 +116,7 @@ GAPS = table("items imbalance error", (128, 0.125, 0.1), (256, 0.5, 0.01), (256,
     size=work,
     cells={"smoke": GAPS[:1], "standard": GAPS},
     rule=rc.MeanRatio(rc.Region(0.995, 1.03), method=ALL),
-    why="the next order adds at most 0.3 log(K/eps)/K, 2.6% at K = 128",
+    why="the next order adds at most 0.3 log(K/eps)/K, 2.6% with terms in 1/K",
     replicates=2,
     controls=(
         rc.times(1.05),
@@ -159,7 +159,7 @@ SIGNS = table(
 
 @claim(
     "H.adam-classes",
-    "In random orthonormal embeddings Adam's first step gives a class a lead by its frequency",
+    "In random orthonormal embeddings frequency sets a class's lead after Adam's first step",
     source=derived("H3"),
     predict=rc.on(theory.adam_lead),
     regime=theory.NOT_RARE,
@@ -267,7 +267,7 @@ adam_several_steps = beyond(
     regime="K = 64; half of the classes 1/4 or 1/8 times as frequent; steps add up to 0.1, after "
     "which frequent classes have 4 times their initial probability at most",
     cells={"standard": [cell.replace(time=0.1) for cell in HALF]},
-    why="a pilot under seed 1000 of numpy had 1.01 to 1.03, as the gradient hardly changes",
+    why="a tenth either way is as unbalanced; a pilot (numpy, seed 1000) had 1.01 to 1.03",
 )
 
 adam_learned = beyond(

@@ -28,7 +28,7 @@ COUNT = 32
     regime="any inputs and outputs; n below the inputs' dimension and at most the outputs'",
     cells={"smoke": ANY[:1], "standard": ANY},
     rule=rc.Identity(0.501),
-    why="exact; steps of a 32nd of the time of least loss find the end within half of one, and "
+    why="exact; steps of a 32nd of the time of least loss find the end within half a step, and "
     "rounding has a thousandth",
     replicates={"smoke": 6, "standard": 24},
     controls=(
@@ -68,8 +68,8 @@ TIMES = table("samples dim outputs", (2, 3, 3), (4, 6, 5), inputs="orthonormal")
 
 @rc.claim(
     "H.flat-time",
-    "With one output more than n orthonormal inputs, n(n + 1) t^2/2 is exponential at the end of "
-    "equal singular values",
+    "With n orthonormal inputs and n + 1 outputs, singular values stay equal until t with chance "
+    "e^(-n(n + 1) t^2/2)",
     source=derived("H1"),
     predict=lambda cell: theory.flat_time(cell["samples"]),
     latex=r"P(t_*>t)=e^{-n(n+1)t^2/2}",
@@ -85,8 +85,8 @@ TIMES = table("samples dim outputs", (2, 3, 3), (4, 6, 5), inputs="orthonormal")
     ),
     cells={"smoke": TIMES[:1], "standard": TIMES},
     rule=rc.Law(0.05),
-    why="exact; 8,192 replicates resolve 0.031, and the rest is left for their distance; it was "
-    "0.04 before a pilot under seed 1001",
+    why="exact; 8,192 replicates resolve 0.031, and the rest is for chance in the sample. The "
+    "region was 0.04 before a pilot (seed 1001)",
     replicates=8192,
     controls=(
         rc.Control("complex", "as of complex outputs", complex_law),
@@ -120,8 +120,8 @@ EARLY = table(
     size=lambda c: 4.0 * c["outputs"] * c["dim"] * c["samples"],
     cells={"smoke": EARLY[:1], "standard": EARLY},
     rule=partial(rc.MeanDifference, method=rc.Student()),
-    why="the theory states 0.006, for what is of order t/n^2 and for values that stop before; it "
-    "stated 0.004 before a pilot under seed 1001",
+    why="the theory states 0.006, for terms of order t/n^2 and singular values that stop before t. "
+    "It stated 0.004 before a pilot (seed 1001)",
     replicates=(64, 1024),
     controls=(
         rc.Control("equal", "as if all n directions were one", lambda c: (1 - c["time"]) ** 2),
@@ -160,9 +160,9 @@ KEPT = table(
     cells={"smoke": KEPT[:1], "standard": KEPT},
     rule=rc.MeanDifference,
     why="the theory states 0.01, and the order 1/n^2 is a twentieth of that. Steps of a 20th of "
-    "the time may overshoot an end by one step, which costs 0.002. Before a pilot under seed "
-    "1001 the theory stated 0.005, and coarser steps, which cost 0.008, had left the claim "
-    "inconclusive under seeds 1, 2 and 1001",
+    "the time may overshoot an end by one step, which costs 0.002. Before a pilot under seed 1001 "
+    "the theory stated 0.005, and coarser steps, which cost 0.008, had left the claim undecided "
+    "under seeds 1, 2 and 1001",
     replicates=(64, 512),
     controls=(
         rc.Control("flat", "equal for ever", lambda _: 1.0),

@@ -204,9 +204,10 @@ class Readings:
         return given, average
 
     def along_trigger(self, stored: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        """Compute the expected weights, (r, V), that values with the trigger add to tokens.
+        """Compute what the trigger in the values adds to the tokens' expected weights: (r, V).
 
-        ``stored``: the memory that these values read. Keys with the trigger are not included.
+        ``stored``: the memory that the samples read.  ``shares``: shares of samples, by informative
+        token. The part from keys with the trigger is left out: `trigger_coefficient` computes it.
         """
         along = shares * apply(stored, self.trigger)
         return (1 - 1 / self.length) / self.length * (along - along.mean(1, keepdim=True))

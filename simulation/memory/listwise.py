@@ -50,7 +50,8 @@ def competitors(associations: int, share: float) -> int:
 def feasible(pairs: Pairs, share: float) -> torch.Tensor:
     """Check whether a linear memory exists with positive margins at all pairs: (R,) bool.
 
-    ``pairs``: pairs with shared outputs (R, n, d).  ``share``: r, as for `competitors`.
+    ``pairs``: pairs with outputs (R, n, d), which compete at every input.  ``share``: r, as for
+    `competitors`.
 
     Raises ValueError as `competitors`, and RuntimeError if Newton's method does not decide.
     """

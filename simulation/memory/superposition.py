@@ -72,7 +72,7 @@ def accuracy(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Measure the share of queries answered correctly, (R,), for facts from each generator.
+    """Measure the share of queries answered correctly, (replicates,), a replicate per generator.
 
     ``hops``: relations in a query; all sequences are asked of all subjects.  ``chain``: whether
     the model says the attribute of each hop, and continues from its embedding. If not, every

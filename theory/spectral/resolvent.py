@@ -1,8 +1,9 @@
-r"""Signal and noise of scores after a map of the singular values of a sum of memories.
+r"""Signal and noise of scores of a memory: a sum of outer products, with other singular values.
 
-$G = \sum_kw_ku_kv_k^\top$ for independent $u_k, v_k\sim N(0, 1_d/d)$ is replaced by $h_\lambda(G)$:
-it maps a singular value z to $z/\sqrt{z^2+\lambda^2}$; $\lambda = 0$ is the polar factor.
-Derivation: one_step.md; several_steps.md for $\lambda > 0$ and sums of such matrices.
+The sum is $G = \sum_kw_ku_kv_k^\top$, with weights $w_k$ and independent vectors
+$u_k, v_k\sim N(0, I/d)$ in $R^d$. In the memory $h_\lambda(G)$ each singular value z of G is
+replaced by $z/\sqrt{z^2+\lambda^2}$. For $\lambda = 0$ it is the polar factor of G. Derivation:
+one_step.md; several_steps.md for $\lambda > 0$ and sums of such matrices.
 """
 
 import math

@@ -122,7 +122,7 @@ def capacity(executor: Executor) -> int:
 
 
 def in_other_processes(executor: Executor) -> bool:
-    """Whether the executor runs blocks in other processes of this machine."""
+    """Whether the executor is Python's own pool of processes, apart from this process."""
     return isinstance(executor, ProcessPoolExecutor)
 
 

@@ -136,7 +136,10 @@ def near(values: list[float], others: list[float]) -> list[float]:
 
 
 def padded(low: float, high: float, share: float) -> tuple[float, float]:
-    """Move both ends outwards by this share of their distance; of their size if they are equal."""
+    """Move both ends outwards by this share of their distance.
+
+    If the ends are equal, move them by this share of their size; if both are 0, by 1.
+    """
     margin = share * (high - low) or share * abs(high) or 1.0
     return low - margin, high + margin
 

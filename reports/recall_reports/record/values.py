@@ -150,7 +150,7 @@ class Series(Struct, kw_only=True):
 
 
 class Figure(Struct, kw_only=True):
-    """A picture of claims' findings, for readers who look at only one.
+    """A picture of what some claims have found, drawn at the top of the report.
 
     `kind`: "curve" draws observed values against a parameter, on the predicted curve; "rows" draws
     observed and predicted values on one axis, a row per series. `levels`: values to mark, by name.

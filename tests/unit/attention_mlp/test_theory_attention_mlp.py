@@ -156,9 +156,10 @@ def test_coefficient_of_rows_is_an_average_over_tokens() -> None:
 
 
 def test_the_bias_of_a_layer_does_not_vanish_with_the_samples() -> None:
-    """Each other sample of a label adds b_1 b_2 / L^2 to the drift stored along every row.
+    """Every further sample of a label adds b_1 b_2 / L^2 to `bias` of `mlp_noise.Coefficients`.
 
-    The activation's mean derivatives are b_1 = 1 and b_2 = 2.
+    This is the drift stored along a row of the layer. The activation's mean derivatives are b_1 = 1
+    and b_2 = 2, and L is the length.
     """
     problem = SMALL.replace(centred=False, samples=2**40, vocab_size=2**12)
     expected = problem.load * 2 / problem.length**2

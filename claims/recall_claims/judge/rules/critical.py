@@ -30,7 +30,7 @@ class _LadderRule(Rule):
     method: ClassVar[Method] = COIN
 
     def target_of(self, cell: Cell) -> float:
-        """Return the success rate's target at a cell's other parameters."""
+        """Return the target of the success rate: `target`, or the cell's parameter of that name."""
         return cell.number(self.target) if isinstance(self.target, str) else self.target
 
     def ladders(self, evidence: Evidence) -> Iterator[Ladder]:
