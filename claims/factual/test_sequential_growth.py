@@ -150,7 +150,7 @@ early_growth = early(
 
 
 def even_dictionary(cell: rc.Cell) -> float:
-    """Predict the square rate as if answers were equally frequent, and noise and EOS grew too."""
+    """Predict a relation's square rate as in a product dictionary, and other tokens' as 1/(S R)."""
     if cell["token"] == "relation, random":
         return square_rate(cell.replace(token="relation"))
     return 1 / (cell.number("subjects") * cell.number("relations"))

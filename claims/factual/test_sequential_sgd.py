@@ -93,7 +93,7 @@ MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
     plot=rc.Plot(x="step", x_label="step of SGD", y_label="share of runs at the line", log=""),
 )
 def published_plateaus(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """In the published figure, dashed lines at log 32 and log 8 go through the loss of SGD."""
+    """In the published figure, dashed lines at log 32 and log 8 mark the plateaus of SGD's loss."""
     total, step = sgd_total(cell, block), cell["step"]
 
     def near(choices: int, thickness: float = THICKNESS) -> Tensor:

@@ -223,8 +223,8 @@ def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     size=lambda c: 12 * c["facts"] * c["outputs"] + c["dim"] ** 2 / 2,
 )
 def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory with weights of few bits lowers the cross-entropy at most by the bits of all its
-    weights. Overloaded Hebbian weights of one bit lower it by a third of their bits."""
+    """A memory with weights of few bits lowers the total cross-entropy at most by the bits of all
+    its weights. Overloaded Hebbian weights of one bit lower it by a third of their bits."""
     return block.draw(measured.quantised_memory, cell).loss
 
 

@@ -126,9 +126,9 @@ SQUARE = table("rows columns measurements time", (8, 8, 2, 0.6), (16, 16, 4, 0.6
     dtype="float32",
 )
 def sensing_flat(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """W moves along the first direction nearly as fast as the spectral norm allows, by 1 in a unit
-    of time, so all its singular values are nearly equal. Under gradient descent with steps of the
-    same length the singular values are as unequal as those in a Gaussian matrix."""
+    """In a time t Muon moves W nearly as far as a spectral norm of t allows, so all singular values
+    of W are nearly t. Under gradient descent with steps of the same length the singular values are
+    as unequal as those in a Gaussian matrix."""
     task, time = drawn(cell, block)
     rank = cell["columns"]
     moved = measured.after(task, time, PACES)

@@ -168,5 +168,8 @@ def _first_step(batch: Batch, sequences: Sequences) -> torch.Tensor:
 
 
 def _centred(u: torch.Tensor) -> torch.Tensor:
-    """Compute ``U (e_k - 1/V)``, minus the gradient of the cross-entropy at equal probabilities."""
+    """Compute ``U (e_k - 1/V)`` for all labels k: (R, V, d).
+
+    This is the negative gradient of the cross-entropy by the output, at equal probabilities.
+    """
     return u - u.mean(1, keepdim=True)

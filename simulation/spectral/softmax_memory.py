@@ -1,4 +1,4 @@
-"""Linear memory of K items under softmax and cross-entropy: exact gradient, flows and steps.
+"""Linear memory of K items under softmax and cross-entropy: exact gradient, and steps of any rule.
 
 Queries and answers are orthonormal. `Weights.matrix` is W in their basis: scores of item j are
 column j. By symmetry smaller tables would suffice (`softmax_groups`), but here the matrix is whole.

@@ -57,7 +57,9 @@ def test_the_index_takes_its_metadata(wheel: Path) -> None:
 
 
 def test_a_repository_with_packages_of_the_suites_names(wheel: Path, tmp_path: Path) -> None:
-    """The test follows `.github/docs/new-paper.md` twice, on the wheel."""
+    """The test follows `.github/docs/new-paper.md` on the wheel, and judges the paper twice: the
+    second time every block is from the ledger.
+    """
     library, folder = tmp_path / "library", tmp_path / "stranger"
     installed = apart(tmp_path, *PIP, "install", "--no-deps", "--target", str(library), str(wheel))
     assert installed.status == 0, installed.text

@@ -106,7 +106,7 @@ def test_pairs_that_can_only_just_be_stored_are_decided() -> None:
 
 
 def test_a_loss_that_is_nearly_least_is_not_least() -> None:
-    """The pairs can be stored, though the loss first comes within 0.05 of a minimum."""
+    """The pairs can be stored, though the squared Newton decrement falls below 0.05 on the way."""
     close = [np.random.default_rng([3, index]) for index in (229, 296)]
     pairs = pairs_of_numpy(close, dim=4, associations=9)
     assert [possible(pairs, r) for r in range(2)] == [True, True]
