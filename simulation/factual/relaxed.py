@@ -212,7 +212,10 @@ def descended(
 
 
 def _share_of_noise(task: FactPrompts, name: str, part: Tensor) -> Tensor:
-    """Make the factors of a part's gradient: 1/N_0 in the row of noise tokens, else 1."""
+    """Make the factors of a part's gradient: 1/N_0 in the row of noise tokens, else 1.
+
+    In the keys, the column of noise tokens has another factor 1/N_0.
+    """
     share = torch.ones_like(part[:1])
     if part.shape[1] == task.subjects + task.relations + 2:
         share[:, -1] /= task.noise

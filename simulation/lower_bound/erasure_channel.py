@@ -13,7 +13,11 @@ from simulation.streams import Rngs, Streams
 
 @dataclass(frozen=True, kw_only=True)
 class Guesses:
-    """Results of guesses: the ``accuracy`` (R,), and ``exact`` (R,), 1 if all are right, else 0."""
+    """Results of guesses in R replicates.
+
+    ``accuracy``: (R,), the share of labels guessed right.  ``exact``: (R,), 1 if all are right,
+    else 0.
+    """
 
     accuracy: torch.Tensor
     exact: torch.Tensor

@@ -20,7 +20,8 @@ Floats = NDArray[np.float64]
 def separable(patterns: Floats) -> bool:
     """Check by a linear programme whether some weights have a positive product with every row.
 
-    The programme maximises the margin of weights in the cube, which is 0 or clearly positive.
+    The programme maximises the margin, the least product, over weights from -1 to 1. The largest
+    margin is 0 or clearly positive.
 
     >>> separable(np.array([[1.0, 2.0], [-1.0, 1.0]])), separable(np.array([[1.0], [-1.0]]))
     (True, False)

@@ -29,8 +29,9 @@ EXPONENTS = {"length": -2.0}
 
 @prediction(latex=r"\rho_j \le \frac1L", source=_SOURCE)
 def largest_share(length: float) -> float:
-    r"""Largest share of the variance of any feature of a sequence that one position explains.
+    r"""Largest share of a feature's variance that the token at one position explains.
 
-    Attained by features that are linear in the token frequencies.
+    A feature is a function of the sequence. The largest share is attained by features that are
+    linear in the token frequencies.
     """
     return 1 / length

@@ -344,7 +344,8 @@ def time_ratio(
 def gradient_error(facts: Facts, part: Part, time: float) -> float:
     r"""Probability of a wrong subject, or relation, under gradient flow at a time.
 
-    At large times T, $Te_S(q_S+\log(S-1)) \to \kappa_S/2$, and $q_S = \log T$ up to $\log\log T$.
+    At large times T, $Te_S(q_S+\log(S-1)) \to \kappa_S/2$ with $\kappa_S$ = `time_scale`, and
+    $q_S = \log T$ up to $\log\log T$.
     """
     return float(special.expit(-log_odds(facts, part, time, flow="gradient")))
 

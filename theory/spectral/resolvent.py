@@ -170,7 +170,10 @@ class Memory:
         return cls(m, weight, np.block(noise), np.block(echo))
 
     def scores(self, w: Array) -> Scores:
-        """Scores of items, by weights in all matrices, (items, 1), or per node, (items, nodes)."""
+        """Scores of items of weights ``w``.
+
+        ``w``: (items, 1) if each item has one weight in all matrices, else (items, nodes).
+        """
         x = w * self.m
         c = 1 / (1 + x**2)
         signal, response = (x * c) @ (self.m * self.weight), (x * c**2) @ (self.m * self.weight)

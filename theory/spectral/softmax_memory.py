@@ -20,8 +20,9 @@ $PD$, with $P = 1-\mathbf{1}\mathbf{1}^\top/K$ and D the diagonal matrix of freq
 multiplies a vector on one group that sums to zero by a number. On the M vectors constant on a group
 $PD$ acts as an $M\times M$ matrix $P_MD_M$, whose polar factor is Q. So the polar factor is the
 identity up to $(Q_{gg}-1)/C$ within a group and $Q_{gh}/C$ between two groups: at most 2/C for any
-M. An item's mean lead over all others grows at the rate $1+(Q_{gg}-1+1/M)/C$, and as $Q_{gg}\le1$
-the loss is, to first order, below the loss of equal frequencies by at most a share $t/K$.
+M. An item's mean lead over all others grows at the rate $1+\frac K{K-1}(Q_{gg}-1+1/M)/C$. As
+$Q_{gg}\le1$ the loss is, to first order, below the loss of equal frequencies by at most a share
+$t/K$.
 
 With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass $q^*$, turn
 around, and pass $q^*$ again: from then on two values of q alternate, $\eta$ apart. As the excess E

@@ -76,13 +76,13 @@ def worlds(
 
 
 def certify(claim: Claim, tier: str, alpha: float, drawn: Sequence[Evidence]) -> Certificate:
-    """Certify a claim by its errors in at least one resampled data set.
+    """Certify a claim by its largest errors on resampled data sets.
 
     Args:
         claim: a claim that is not exact, with cells in the tier.
         tier: the tier to certify.
         alpha: the claim's slot of the error budget.
-        drawn: the resampled data sets.
+        drawn: the data sets that are resampled, at least one.
     """
     kept, level = remembering(claim), claim.rule.alpha_of_look(alpha, claim.looks(tier))
     errors = [World(kept, tier, level, evidence).errors() for evidence in drawn]

@@ -252,7 +252,8 @@ def claim(
             the function at most once, and a worker that simulates never. A tier without cells does
             not run the claim. "full" has the cells of "standard" if it is not named.
         replicates: replicates per cell at the first look and at the last, such as ``(256, 4096)``:
-            they double from look to look. One number means a single look. For all tiers or per
+            the last are the first, doubled some times. There is a look after each doubling, or more
+            often if looks do not share alpha. One number means a single look. For all tiers or per
             tier; a tier that is not named has the replicates of the tier before it.
         block: replicates that a worker simulates at once, for all tiers or per tier, if a whole
             first look would take too long; a divisor of the first look's replicates.
@@ -266,8 +267,8 @@ def claim(
         refuted: why the evidence refutes a statement that stays in the suite, such as a news
             summary. The claim then passes only while it is REFUTED.
         dtype: floating-point type of the simulation.
-        critical: predicted critical value of the plot's x, for the data collapse; by default the
-            prediction of a rule that locates a critical value.
+        critical: predicted critical value of the plot's x, for panels with x divided by this value
+            (`Plot`, collapse); by default the prediction of a rule that locates a critical value.
         curve: predicted mean of the observations, for the plot alone, if `predict` is a critical
             value or not given; by default the curve of that prediction.
         relaxes: makes the claim exploratory: the claim tests whether a result holds without one of

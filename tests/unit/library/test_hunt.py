@@ -173,7 +173,8 @@ def test_only_what_is_refuted_at_its_own_level_is_confirmed(
 
 @pytest.mark.parametrize("skewness", [1.0, 1.5])
 def test_two_confirmations_keep_the_level_that_one_by_t_breaks(skewness: float) -> None:
-    """Values are lognormal, and the claim is true, at the edge opposite to the long tail."""
+    """Values are lognormal, with a long upper tail. The claim is true: the mean lies on the lower
+    edge of its region."""
     level, edge, pairs = alpha_of(1) / 5, math.exp(skewness**2 / 2), 4000
     rng = np.random.default_rng(5)
     once = [

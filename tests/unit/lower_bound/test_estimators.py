@@ -149,7 +149,7 @@ def test_assignment_is_the_best_one_to_one_map() -> None:
 
 
 def test_posterior_is_that_of_the_correlated_gaussian_noise() -> None:
-    """The test works out the density of G itself, with the explicit covariance of its entries."""
+    """The test calculates the gradient's density from the explicit covariance of its entries."""
     sizes: dict[str, Any] = {"vocab_size": 4, "length": 6, "samples": 12, "dim": 2}
     observation = gradient_channel.gaussian(generators(3), **sizes).observation
     posterior = exact_bayes.posterior(observation)

@@ -149,7 +149,7 @@ class Rule(ABC):
         """
 
     def against(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        """Return the components of a wrong theory, which can only be refuted.
+        """Return the components of a control's wrong theory; only its refutation matters.
 
         Args:
             evidence, predict, alpha: as for `components`.
