@@ -32,6 +32,7 @@ from theory.attention.problem import Problem
 from theory.attention_mlp.problem import MlpProblem
 from theory.factual import constructions as laws
 from theory.factual import sequential_learning as flow
+from theory.memory import bilinear as bilinear_laws
 from theory.memory.mlp import mlp_memory_accuracy
 from theory.spectral import flows
 
@@ -57,6 +58,7 @@ stored = partial(mlp.draw, RNGS, associations=10, outputs=10, dim=4)
 made = partial(mlp.constructed, RNGS, associations=4, dim=4, width=5)
 recalled = partial(mlp_memory_accuracy, associations=64, outputs=64, dim=32, width=100)
 
+whitened = partial(bilinear_laws.accuracy, whitened=True)
 bilinear_memory = partial(bilinear.answered, RNGS, associations=4, dim=4, width=3, whitened=False)
 decoded = partial(decoder.accuracy, RNGS, facts=8, groups=2, shared=0.5)
 superposed = partial(superposition.accuracy, RNGS, attributes=4, relations=2, dim=4)
@@ -137,10 +139,8 @@ REFUSED = (
     ("theory.factual.trained_transformer.capacity(-1)", "not negative"),
     ("theory.factual.trained_transformer.traded_capacity(-1, 5)", "not negative"),
     ("theory.factual.trained_transformer.traded_capacity(1, -5)", "not negative"),
-    (
-        "theory.memory.bilinear.half_width(associations=3, dim=2, whitened=True)",
-        "dim 2, 3 associations: give at least 1 neuron and 3 dimensions",
-    ),
+    ("theory.memory.bilinear.half_width(associations=3, dim=2, whitened=True)", "and 3 dimensions"),
+    ("whitened(associations=3, dim=1, width=3)", "dim 1, 3 associations: give at least 1 neuron"),
     ("theory.memory.bits.accuracy_ceiling(facts=4, outputs=1, bits=1)", "too few"),
     ("theory.memory.bits.loss_floor(facts=4, outputs=2, bits=-1)", "too few"),
     ("theory.memory.bits.fano_bits(facts=4, outputs=2, accuracy=0.1)", "not between"),

@@ -111,9 +111,9 @@ def accuracy(*, associations: float, dim: int, width: float, whitened: bool) -> 
     Stated error: {error}, mostly too high: feature norms are more skewed than a gamma law.
 
     Raises:
-        ValueError: fewer than 1 neuron or 3 dimensions, unless the result is 1.
+        ValueError: fewer than 1 neuron or 3 dimensions.
     """
-    if whitened and width >= associations:
+    if whitened and width >= associations and dim >= 3:
         return 1.0
     law = overlaps(associations, dim, width, whitened)
     return 1 - mlp.failures(associations, associations, dim, width, law)
