@@ -55,10 +55,7 @@ def decided(
     found.resolution = decision.resolution
     if decision.verdict is Verdict.INCONCLUSIVE:
         found.reason = decision.doubt or replay.heavy(claim, outcome.evidence)
-    # A certificate is for the alpha of the usual budget.
-    if certificates is not None and settings.budget.probability <= DEFAULT:
-        certificate = certificates.of(claim.id, settings.tier, outcome.registration)
-        found.certificate = None if certificate is None else certificate.refutes
+    found.certificate = certified(claim, settings, outcome.registration, certificates)
     found.registration = outcome.registration
     found.draws, found.draw = outcome.place
     found.components = [component(part) for part in decision.components]
@@ -88,6 +85,17 @@ def decided(
         words = dict(named) if names & named.keys() else {}
         found.plot = dataclasses.replace(claim.plot, line=line, tiles=plane, words=words)
     return found
+
+
+def certified(
+    claim: Claim, settings: Settings, registration: str, certificates: Certificates | None
+) -> float | None:
+    """Return the probability to refute that the claim's certificate states; None without one."""
+    # A certificate is for the alpha of the usual budget.
+    if certificates is None or settings.budget.probability > DEFAULT:
+        return None
+    certificate = certificates.of(claim.id, settings.tier, registration)
+    return None if certificate is None else certificate.refutes
 
 
 def undecided(

@@ -64,6 +64,15 @@ def parts(module: str) -> dict[str, str]:
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in code.items()}
 
 
+@cache
+def files_behind(module: str) -> str:
+    """Hash all files, of theory too, that a claim file imports or that stand next to these."""
+    names = {module, *upstream(module), *_loaded(module)}
+    own = {name: path for name in names if (path := source(name))} | _data(names)
+    text = "\0".join(f"{name}\0{_content(path)}" for name, path in sorted(own.items()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def uncounted(module: str, loaded: Iterable[str]) -> list[str]:
     """Name the loaded modules developed here that a claim file's fingerprints leave out."""
     counted = upstream(module) | _loaded(module) | {module}
@@ -191,16 +200,21 @@ def _data(modules: Iterable[str]) -> dict[str, Path]:
 
     Python, Markdown, hidden files, pytest's settings, papers and ledgers are left out.
     """
-    found = {}
-    for folder, home in {f.parent: package(m) for m in modules if (f := source(m))}.items():
-        for path in folder.iterdir():
-            known = path.name in CONFIGURATION or path.suffix in (*PYTHON, ".md")
-            if known or path.name.startswith(".") or not path.is_file():
-                continue
-            beside = re.sub("-(wal|shm|journal)$", "", path.name)  # SQLite's further files
-            paper = path.suffix == ".toml" and is_paper(path)
-            if not paper and not is_ledger(path.with_name(beside)):
-                found[f"{home}: {path.name}"] = path
+    homes = {f.parent: package(m) for m in modules if (f := source(m))}
+    return {f"{home}: {f.name}": f for folder, home in homes.items() for f in _beside(folder)}
+
+
+@cache
+def _beside(folder: Path) -> list[Path]:
+    found = []
+    for path in folder.iterdir():
+        known = path.name in CONFIGURATION or path.suffix in (*PYTHON, ".md")
+        if known or path.name.startswith(".") or not path.is_file():
+            continue
+        beside = re.sub("-(wal|shm|journal)$", "", path.name)  # SQLite's further files
+        paper = path.suffix == ".toml" and is_paper(path)
+        if not paper and not is_ledger(path.with_name(beside)):
+            found.append(path)
     return found
 
 

@@ -51,6 +51,13 @@ _SCHEMA = (
     "CREATE INDEX costs ON blocks (claim, cell, block, device, replicates, seconds)",
 )
 
+_VERDICTS = (
+    "CREATE TABLE verdicts (claim TEXT NOT NULL, tier TEXT NOT NULL, seed TEXT NOT NULL, "
+    "device TEXT NOT NULL, depends TEXT NOT NULL, row TEXT NOT NULL, "
+    "PRIMARY KEY (claim, tier, seed, device)) STRICT"
+)
+"""A table that older ledgers get when they are opened for writing."""
+
 
 def refuse_old() -> None:
     """Refuse an SQLite without strict tables.
@@ -207,10 +214,13 @@ class LedgerFile:
     def _prepare(self) -> None:
         """Make the tables of a new file, check the file, and keep a log where that is safe."""
         with self.one_step():  # two runs may do this at once
-            if not self._tables():
+            tables = self._tables()
+            if not tables:
                 for statement in _SCHEMA:
                     self._database.execute(statement)
                 self._database.execute(f"PRAGMA user_version = {VERSION}")
+            if ("table", _VERDICTS) not in tables:
+                self._database.execute(_VERDICTS)
             self._check()
         # With a log, readers and a writer work side by side. A new file has one; an older file gets
         # one at the first opening that no lock prevents.

@@ -17,11 +17,10 @@ import numpy as np
 
 from recall_claims.declare.claim import Claim, Control
 from recall_claims.judge.methods import Array, Betting
-from recall_claims.judge.resolution import resolution
 from recall_claims.judge.rules import Predict, Sample
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError, about, told
-from recall_claims.model.region import Component, Interval, Verdict, headline, judge
+from recall_claims.model.region import Component, Interval, Verdict, headline, judge, resolution
 
 Observations = Mapping[str, Array]
 """The observables of a block, each of shape (replicates,)."""

@@ -25,10 +25,9 @@ from recall_claims.evidence.precheck import check_text
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.papers import papers
 from recall_claims.plugin import options
-from recall_claims.plugin.forecast import ProgressLine, folded, write
+from recall_claims.plugin.forecast import ProgressLine, folded, print_plan, write
 from recall_claims.plugin.hunting import run_hunt
 from recall_claims.plugin.item import PLAIN, ClaimFailed, ClaimItem, claim_at
-from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.report import put_aside
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, summary, terminal
@@ -43,6 +42,7 @@ LATE = (
     "pytest.ini"
 )
 
+AS_BEFORE = "{} as judged before: code, settings and evidence are the same"
 NO_XDIST = "claims share all cores without pytest-xdist: leave out -n"
 
 
@@ -208,7 +208,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if state is None or config.option.dry_run or config.option.collectonly:
         return
     state.report.selected = len(ahead)
-    state.expect((item.claim, item.location[0]) for item in ahead)
+    seconds = state.expect((item.claim, item.location[0]) for item in ahead)
     if reporter is None:
         return
     try:
@@ -217,7 +217,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     except (AttributeError, OSError):  # pytest reports to no file
         return
     console = Console(file=shown, width=reporter._tw.fullwidth, force_terminal=reporter.isatty)
-    seconds = state.forecast.ahead(item.claim for item in ahead)
     names = reporter.verbosity == 0
     state.progress = ProgressLine(console, len(ahead), seconds, state.workers, names=names)
     if names:
@@ -312,6 +311,8 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
     record.claims = [state.replayed(claim) for claim in record.claims]
     for told in put_aside(record):
         write(terminalreporter, told, yellow=True)
+    if kept := sum(row is not None for row in state.kept.values()):
+        write(terminalreporter, AS_BEFORE.format(phrases.claims(kept)))
     verbosity = terminalreporter.config.get_verbosity()
     terminal.print_verdicts(record, console, verbosity)
     for told in state.edits.lines(c.id for c in record.claims if c.state == "DECIDED"):

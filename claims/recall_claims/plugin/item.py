@@ -51,6 +51,7 @@ class ClaimItem(pytest.Item):
             if self.record is None:
                 outcome = session.judged(claim)
                 self.record = recording.decided(outcome, file, session.certificates)
+                session.verdicts.keep(claim, self.record)
         except OutOfTime:
             self.record = session.cut(claim, file)
         # Any error goes to the claim's record and to pytest; other plugins may fail tests, too.

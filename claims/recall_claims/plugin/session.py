@@ -15,14 +15,16 @@ from recall_claims import parse, recording
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence import executors
 from recall_claims.evidence.cost import Costs
+from recall_claims.evidence.ledger import EvidenceSet
 from recall_claims.evidence.run import Outcome, Prepared, Running, set_of
 from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.plugin import options
 from recall_claims.plugin.edited import Edits
 from recall_claims.plugin.forecast import Baseline, Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
+from recall_claims.plugin.verdicts import Verdicts
 from recall_reports import figures, phrases
-from recall_reports.record import ClaimRow, certificates
+from recall_reports.record import ClaimRow, ComponentRow, certificates
 
 SESSION = pytest.StashKey["ClaimSession"]()
 
@@ -53,6 +55,9 @@ class ClaimSession:
         )
         self.settings = replace(settings, costs=self.costs)
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
+        self.verdicts = Verdicts(lambda: self.store.ledger, self.settings)
+        self.kept: dict[str, ClaimRow | None] = {}
+        """Rows of claims that are not judged again, or None, by id."""
         # --lf comes with pytest's cache, which a run may do without.
         narrowed = getattr(given, "lf", False) or any("::" in name for name in config.args)
         self.report = RunReport(
@@ -75,7 +80,23 @@ class ClaimSession:
         if self.left < 0:
             return self.cut(claim, file)  # needs no prediction, which takes time
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
-        return None if reason is None else self._not_run(claim, file, reason)
+        if reason is not None:
+            return self._not_run(claim, file, reason)
+        if claim.id not in self.kept:
+            self.kept[claim.id] = self._as_before(claim, file)
+        return self.kept[claim.id]
+
+    def _as_before(self, claim: Claim, file: str) -> ClaimRow | None:
+        """Return the row of a claim that need not be judged again, and show its verdict."""
+        row = self.verdicts.find(claim, file)
+        if row is not None:
+            name = row.registration or ""
+            drawn = self._counted(Prepared(claim, name))
+            row.draws, row.draw = self.store.ledger.register(drawn)
+            row.certificate = recording.certified(claim, self.settings, name, self.certificates)
+            if row.head is not None:
+                self._show(row.id, row.verdict, row.head, passes=row.outcome == "passed")
+        return row
 
     @property
     def left(self) -> float:
@@ -103,8 +124,12 @@ class ClaimSession:
         """Run a claim to its verdict; raises the errors of `Scheduler.run`."""
         return self.store.run(claim.id, partial(self._running, claim), self.progress)
 
-    def expect(self, claims: Iterable[tuple[Claim, str]]) -> None:
-        """Announce the claims of this run, each with its file, to the scheduler."""
+    def expect(self, claims: Iterable[tuple[Claim, str]]) -> dict[str, float]:
+        """Announce the claims of this run, each with its file, to the scheduler.
+
+        Returns:
+            seconds of one core that each claim is expected to take, if known.
+        """
         tier, expected, claims = self.settings.tier, [], [*claims]
         ahead = self.forecast.ahead(claim for claim, _ in claims)
         for claim, file in claims:
@@ -113,6 +138,7 @@ class ClaimSession:
                 work = ahead.get(claim.id, path)  # path knows seconds per block from any tier
                 expected.append((claim.id, path, work, partial(self._early, claim, file)))
         self.store.expect(expected, last={claim.id for claim, _ in claims if claim.exploratory})
+        return ahead
 
     def _early(self, claim: Claim, file: str) -> Running | None:
         """Begin a claim before its turn; None if it has nothing to run."""
@@ -122,22 +148,34 @@ class ClaimSession:
     def _running(self, claim: Claim) -> Running:
         """Check a claim, count the baseline's attempts at it, and begin its looks."""
         ready = Prepared.of(claim, self.settings.tier, checked=True)
-        earlier = self.baseline.records.get(claim.id)
-        if earlier is not None:
-            drawn = set_of(ready, self.settings)
-            again = (earlier.registration, str(earlier.seed)) == (drawn.registration, drawn.seed)
-            self.store.ledger.recall(drawn, earlier.draws - again)
+        self._counted(ready)
         return Running(ready, self.settings, self.store.ledger)
 
+    def _counted(self, ready: Prepared) -> EvidenceSet:
+        """Count the baseline's attempts at a claim in the ledger; return the present attempt."""
+        drawn, earlier = set_of(ready, self.settings), self.baseline.records.get(ready.claim.id)
+        if earlier is not None:
+            again = (earlier.registration, str(earlier.seed)) == (drawn.registration, drawn.seed)
+            self.store.ledger.recall(drawn, earlier.draws - again)
+        return drawn
+
     def _decided(self, running: Running) -> None:
-        decision = running.round.look.decision
-        if self.progress is not None and decision is not None:
-            claim = running.claim
-            passes = recording.passes(claim, decision.verdict)
-            word: str = recording.said(decision.verdict, exploratory=claim.exploratory)
-            word = phrases.AS_EXPECTED if passes and word == "REFUTED" else word
-            told = f"{word} {claim.id} {figures.finding(recording.component(decision.headline))}"
-            self.progress.decided(claim.id, told, passes=passes)
+        claim, decision = running.claim, running.round.look.decision
+        if decision is not None:
+            self._show(
+                claim.id,
+                recording.said(decision.verdict, exploratory=claim.exploratory),
+                recording.component(decision.headline),
+                passes=recording.passes(claim, decision.verdict),
+            )
+
+    def _show(
+        self, claim: str, verdict: str | None, headline: ComponentRow, *, passes: bool
+    ) -> None:
+        if self.progress is not None:
+            word = phrases.AS_EXPECTED if passes and verdict == "REFUTED" else verdict
+            told = f"{word} {claim} {figures.finding(headline)}"
+            self.progress.decided(claim, told, passes=passes)
 
     @cached_property
     def edits(self) -> Edits:

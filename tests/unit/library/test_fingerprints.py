@@ -82,7 +82,9 @@ def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
         imports._imports,
         fingerprints._imported_code,
         fingerprints._module_code,
+        fingerprints._beside,
         fingerprints._content,
+        fingerprints.files_behind,
         imports.upstream,
         imports.source,
     ):

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_claims import Cell, MeanRatio
-from recall_claims.judge.resolution import resolution
 from recall_claims.judge.rules import Sample
 from recall_claims.model.region import (
     Component,
@@ -19,6 +18,7 @@ from recall_claims.model.region import (
     Verdict,
     headline,
     judge,
+    resolution,
 )
 
 
