@@ -24,8 +24,11 @@ from recall_reports.record.spelling import CommandLine, meant, meant_in
 from recall_reports.record.text import clean
 
 WORKFLOW = ".github/workflows/claims.yml"
-SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
-"""Files in which pytest looks for its settings."""
+SHORT = {
+    ".gitignore": "__pycache__/\n.recall-claims/\nreports/*/\n",
+    "pytest.ini": "[pytest]\naddopts = -p recall_claims.plugin\n",
+}
+"""Files without anything to fill in."""
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
 LEDGER = Path(".recall-claims/ledger.sqlite")
 CERTIFICATES = Path("reports/certificates.json")
@@ -171,6 +174,8 @@ def new(name: str, parent: Path) -> list[Path]:
             other characters than Latin letters, digits and _.
         OSError: the folder exists, or cannot be written.
     """
+    from recall_claims.evidence.fingerprints import CONFIGURATION
+
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
         raise ValueError(
             f"{name!r} cannot be the name of a paper: take Latin letters, digits and _"
@@ -181,13 +186,15 @@ def new(name: str, parent: Path) -> list[Path]:
     if name in ("theory", *papers()) or importlib.util.find_spec(name) is not None:
         raise ValueError(f"{name!r} names a paper or a Python module already; choose another name")
     around = [parent / file for file in (".gitignore", WORKFLOW) if not (parent / file).exists()]
-    if not any((parent / file).exists() for file in SETTINGS):
-        around.append(parent / SETTINGS[0])
+    if not any((parent / file).exists() for file in CONFIGURATION):
+        around.append(parent / "pytest.ini")
     installed = f"recall-claims=={version('recall-claims')} # or where you have it from"
     for path in (*(folder / file for file in TEMPLATES), *around):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.name.removeprefix(".")
-        path.write_text(template(file, name=name, folder=name, install=installed), "utf-8")
+        text = SHORT.get(path.name) or template(
+            path.name, name=name, folder=name, install=installed
+        )
+        path.write_text(text, "utf-8")
     (folder / "__init__.py").touch()
     return [folder, *around]
 
