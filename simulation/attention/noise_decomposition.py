@@ -84,8 +84,12 @@ def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
     """Compute the deviation of the trigger's weight in w from this weight at infinite N: (R,).
 
     The mean square of this deviation is the variance that a finite sample adds to the trigger
-    score. The batch must not have the trigger in the values: this limit leaves out what it adds.
+    score.
+
+    Raises ValueError for a batch with the trigger in the values: the limit leaves out what it adds.
     """
+    if batch.trigger_in_values:
+        raise ValueError("the weight at infinite N is known only without the trigger in the values")
     found = []
     for pieces in _tiles(batch):
         data = pieces.data

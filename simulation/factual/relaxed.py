@@ -135,9 +135,11 @@ def overlapping(facts: Facts, streams: Streams, overlap: float) -> Facts:
 def quantised(attention: Attention, bits: int) -> Attention:
     """Round the weights, tensor by tensor, to 2^bits - 1 evenly spaced values, including zero.
 
-    ``bits``: at least 2.
+    Raises ValueError for fewer than 2 bits.
     """
     levels = 2 ** (bits - 1) - 1
+    if levels < 1:
+        raise ValueError(f"values on both sides of zero take 2 bits or more, not {bits}")
 
     def rounded(weights: Tensor) -> Tensor:
         unit: Tensor = weights.abs().amax((1, 2, 3), keepdim=True) / levels

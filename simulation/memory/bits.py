@@ -73,11 +73,9 @@ def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.T
 
 
 def random_code_accuracy(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.Tensor:
-    """Measure the accuracy (R,) of storing which of 2^bits random codewords is the best.
-
-    ``outputs``: at most 256.
-    """
-    codewords = Streams(rngs).integers(outputs, 2**bits, facts, dtype=torch.uint8)
+    """Measure the accuracy (R,) of storing which of 2^bits random codewords is the best."""
+    dtype = torch.uint8 if outputs <= 256 else torch.int32
+    codewords = Streams(rngs).integers(outputs, 2**bits, facts, dtype=dtype)
     # Codewords are uniform, so the zero function may replace a random one.
     return (codewords == 0).sum(2).amax(1).double() / facts
 

@@ -124,6 +124,13 @@ REFUSED = (
         for what in ("subject", "relation")
         for sizes in ("0, 4", "3, 1")
     ),
+    ("theory.laws.crossing.least_integer(bool, 0)", "at 1 or above, not at 0"),
+    ("simulation.factual.relaxed.quantised(None, 1)", "2 bits or more, not 1"),
+    (
+        "simulation.attention.noise_decomposition.trigger_coefficient_noise("
+        "batch(trigger_in_values=True))",
+        "only without the trigger in the values",
+    ),
     ("laws.guess_by_relation(0, 3)", "give"),
     ("laws.attention_dim(4, 0, 3)", "give"),
     ("laws.attention_dim(4, 1, 1)", "give"),

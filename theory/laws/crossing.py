@@ -132,9 +132,13 @@ def least_integer(holds: Callable[[int], bool], low: int, high: int | None = Non
     Returns:
         Infinity if the condition holds at none of low, 2 low, 4 low, ... up to 2^40.
 
+    Raises ValueError for ``low`` below 1.
+
     >>> least_integer(lambda n: n**2 > 90, 1)
     10.0
     """
+    if low < 1:
+        raise ValueError(f"the search begins at 1 or above, not at {low}")
     if holds(low):
         return float(low)
     if high is None:

@@ -1,5 +1,7 @@
 """Observed against predicted for all cells; a right theory lies on the diagonal."""
 
+from itertools import cycle
+
 from recall_reports.plots.chart import INK, MUTED, Chart, Mark
 from recall_reports.plots.panel import WRONG, WRONG_MARKERS
 from recall_reports.plots.series import (
@@ -48,7 +50,7 @@ def _controls(chart: Chart, claim: ClaimRow) -> list[float]:
         places = tuple((wrong, observed(cell)) for cell, wrong in cells)
         alike.setdefault(places, []).append(control.id)
     values: list[float] = []
-    for (places, names), marker in zip(alike.items(), WRONG_MARKERS, strict=False):
+    for (places, names), marker in zip(alike.items(), cycle(WRONG_MARKERS), strict=False):
         xs, ys = [x for x, _ in places], [y for _, y in places]
         if xs:
             name = f"{WRONG}{', '.join(names)}"

@@ -57,6 +57,11 @@ def test_agreement_is_counted_beyond_a_byte() -> None:
     assert float(found.mean()) == pytest.approx(expected, abs=4 * 0.02 / math.sqrt(20))
 
 
+def test_random_codewords_have_more_than_256_letters() -> None:
+    found = measured.random_code_accuracy(generators(20), facts=3000, outputs=300, bits=0)
+    assert float(found.mean()) == pytest.approx(1 / 300, rel=0.1)  # 5 standard errors
+
+
 def test_quantised_weights_take_few_values() -> None:
     assert measured.quantise(torch.ones(1, 1), 1).tolist() == [[1.0]]
     weights = torch.from_numpy(np.random.default_rng(0).standard_normal((40, 40)))
