@@ -69,7 +69,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def saved(folder: Path, files: Mapping[str, str]) -> str:
-    """Commit files to the repository in a folder, which is made if missing; return the commit."""
+    """Commit files to a folder's git repository, made if missing; return the commit's hash."""
     if not (folder / ".git").exists():
         git(folder, "init", "--quiet", "--initial-branch", "main")
     for name, text in files.items():

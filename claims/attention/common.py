@@ -31,7 +31,10 @@ class RecallProblem(Problem):
 
 
 def corners(**box: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Make every second corner of a box, such that each exponent is estimated from all of them."""
+    """Make the half of a box's corners at which an even number of parameters have the second value.
+
+    Each exponent is then estimated from all these corners.
+    """
     return tuple(cell for i, cell in enumerate(rc.grid(**box)) if i.bit_count() % 2 == 0)
 
 

@@ -69,7 +69,7 @@ def stages_swapped(cell: rc.Cell) -> float:
 
 
 def task(cell: rc.Cell, block: rc.Block) -> learning.FactPrompts:
-    """Make the task of a cell, with the published dictionary or random dictionaries."""
+    """Make the task of a cell, with the published answers to all facts or with random ones."""
     shape = [cell[name] for name in NAMES]
     if cell.get("dictionary") == "random":
         facts = learning.random_dictionaries(block.rngs, *shape, device=block.device)

@@ -86,9 +86,10 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
     ),
 )
 def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A head gives the g tokens of its group a score of 1, and EOS a score of tau. No other token
-    misleads one of the H heads once d exceeds, to leading order, (g + tau^2)(1 + 2 ln(VH)/tau^2).
-    This dimension is of the order of the group, not of the vocabulary V."""
+    """A head gives the g tokens of its group a score of 1, and EOS a score of tau. Any other token
+    misleads the head if it scores above tau. None of the V tokens misleads any of the H heads once
+    d exceeds, to leading order, (g + tau^2)(1 + 2 ln(VH)/tau^2). This dimension is of the order of
+    the group, not of the vocabulary."""
 
     def run(_: Streams, facts: task.Facts) -> Tensor:
         weights = constructions.attention_only(facts, head_dim=cell["group"])

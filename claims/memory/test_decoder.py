@@ -62,11 +62,12 @@ def by_margin(cell: rc.Cell) -> float:
     ),
 )
 def decoder_code(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Each fact has a short code, a random projection of a direction, and a linear decoder. The
-    probability that a rival wins depends only on the angle between the fact's direction and the
-    difference of the two values. So the least cosine bounds the number of wrong facts, in any
-    geometry. Here half to three quarters of the values' squared length is common, to all or to a
-    group. Codes of the best directions then have to be up to 1.4 times as long as for values that
-    share nothing, and codes of the values themselves 5 times as long. The claim tests this decoder;
-    no MLP is trained."""
+    """A fact's code is a short random projection of a direction. From the code, a linear decoder
+    scores the values of all facts. A rival wins if its value scores higher than the fact's own
+    value. The probability of this depends only on the code's length, and on the angle between the
+    direction and the difference of the two values. So the least cosine bounds the number of wrong
+    facts, in any geometry. Here half to three quarters of the values' squared length is common, to
+    all or to a group. Codes of the best directions then have to be up to 1.4 times as long as for
+    values that share nothing, and codes of the values themselves 5 times as long. The claim tests
+    this decoder; no MLP is trained."""
     return (block.draw(measured.accuracy, cell) >= 0.99).to(block.dtype)

@@ -53,9 +53,10 @@ def attended_values(batch: Batch, attention: torch.Tensor) -> torch.Tensor:
 
 
 def logits(batch: Batch, value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
-    """Compute the logits, ``U^T V`` times the attended value of each sequence: (R, N, V).
+    """Compute the logits, ``U^T V`` times the attended value of each sequence: (R, N, labels).
 
-    The columns of U are the output embeddings ``batch.u``; in the product, V is the value matrix.
+    R is the number of replicates, and N of sequences. The columns of U are the output embeddings
+    ``batch.u``, and V is the value matrix.
     """
     return attended_values(batch, attention) @ value.mT @ batch.u.mT
 

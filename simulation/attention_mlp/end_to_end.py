@@ -12,7 +12,7 @@ from simulation.attention_mlp.three_steps import Layer
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """Probabilities of success after three steps on one batch, each (R,).
+    """Probabilities of success after three steps on one batch, each (R,) for R replicates.
 
     ``hit``: a fresh sequence is localised and its token recalled.  ``localisation``: attention
     finds a fresh sequence's informative position.  ``recall``: a uniform token, attended at an

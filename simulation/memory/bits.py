@@ -1,8 +1,9 @@
 """Memories of a given number of bits: all codes, searched codes, random codes, and weights.
 
 A memory stores a uniformly random function from N facts to M outputs. A code of B bits has 2^B
-codewords, which are such functions, and the memory stores which of them is nearest. Encoder and
-decoder may share random numbers.
+codewords, and the memory stores which codeword is nearest to the function. Codewords are such
+functions or, if searched, probabilities of the outputs. Encoder and decoder may share random
+numbers.
 """
 
 import itertools

@@ -29,7 +29,10 @@ class Muon:
     dim: int | None = None
 
     def excess(self, memory: Memory, rngs: Rngs, *, rate: float, count: int) -> Tensor:
-        """Compute the mean excess loss after ``count`` steps from W = 0: (R,), in nats."""
+        """Compute the mean loss less the labels' entropy, in nats: (R,) for R replicates.
+
+        The loss is taken after ``count`` steps of size ``rate``, from weights of zero.
+        """
         labels, items = memory.labels, memory.frequencies.numel()
         streams = Streams.like(rngs, labels)
         queries, answers = (self._embedded(streams, items) for _ in range(2))

@@ -72,9 +72,9 @@ class Row:
 
 
 def compared(case: str, ours: float, against: str, theirs: float, least: float = 0.0) -> Row:
-    """Make a row that compares our milliseconds with `theirs`, which the way named `against` takes.
+    """Make a row that compares our milliseconds with `theirs`, the milliseconds of another way.
 
-    The promise is kept if ours is faster by the factor `least`.
+    `against` names the other way. The promise is kept if ours is at least `least` times as fast.
     """
     factor = theirs / ours
     found = f"{ours:.3g} ms, {against} {theirs:.3g} ms: {factor:.3g} times"

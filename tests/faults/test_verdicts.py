@@ -42,7 +42,7 @@ def run(folder: Path, *options: str, status: int = 0) -> str:
 
 
 def row(folder: Path) -> dict[str, Any]:
-    """Return the claim of the latest report, without the blocks that were drawn anew."""
+    """Return the claim of the latest report, with only the total number of its blocks."""
     [claim] = reported(folder / "reports" / "latest")["claims"]
     claim["blocks"] = claim["blocks"]["total"]
     found: dict[str, Any] = claim

@@ -43,7 +43,8 @@ def every_decomposition(trigger_in_values: bool) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])
 def test_context_pieces_have_mean_zero_over_all_data(trigger_in_values: bool) -> None:
-    """B, C and C2 are from contexts alone, and their exact expectations are subtracted."""
+    """Each term of B, C and C2 has a factor of mean zero from a context. Where C multiplies two
+    factors from the same context, the expectation of their product is subtracted."""
     pieces = every_decomposition(trigger_in_values)
     for name in ("B", "C", "C2"):
         spread = float(pieces[name].std(0).max())

@@ -45,9 +45,10 @@ def unfolded(text: str) -> str:
 
 
 def page(text: str) -> str:
-    """Take style sheet and script, which are files, out of a page, and reduce formulas to text.
+    """Take style sheet and script out of a page, and reduce formulas to text.
 
-    Formulas are reduced because versions of the converter write different MathML.
+    Style sheet and script are files in the repository, so no snapshot has to repeat them. Formulas
+    are reduced because versions of the converter write different MathML.
     """
     text = unfolded(text)
     text = re.sub(r"<(style|script)>.*?</\1>", r"<\1/>", text, flags=re.S)
@@ -197,7 +198,7 @@ def part(estimate: float | None, bounds: Range, region: builders.Ends) -> Compon
 
 
 def _bars(*rows: list[float | None], log: bool = False) -> str:
-    """Draw a line for each `[estimate, low, high, region's low, region's high]`."""
+    """Write the bar of each `[estimate, low, high, region's low, region's high]`, one per line."""
     found = [part(row[0], Range(*row[1:3]), (row[3], row[4])) for row in rows]
     return "\n".join(str(bar).removeprefix("Bar") for bar in bars(found, log=log))
 

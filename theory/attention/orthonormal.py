@@ -119,11 +119,11 @@ def _trimmed(weights: Array) -> Array:
 
 
 def _context_deficit(s: _Sizes) -> Array:
-    """Law of the cost of one context occurrence to a token, in units 1/L.
+    """Law of the score, in 1/L, that a token loses each time it occurs in a context.
 
-    Each other repeat in the sequence costs 2. Each partner (another sequence of that label) costs 1
-    for the shared informative token and 1 for each shared context token. With the trigger in the
-    values, the sequence itself and each partner cost 1 more.
+    Each other repeat in the sequence costs 2. Each partner (another sequence of the same label)
+    costs 1 for the shared informative token and 1 for each shared context token. With the trigger
+    in the values, the sequence itself and each partner cost 1 more.
     """
     repeats = _doubled(quadrature.poisson((s.L - 1) * (s.L - 2) / (2 * s.V)))
     partner = np.concatenate([np.zeros(1 + s.tau), quadrature.poisson(s.shared)])

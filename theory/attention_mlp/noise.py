@@ -181,9 +181,9 @@ class LayerTerm:
     """A noise term that the random layer adds, declared by `_layer_term`.
 
     Attributes:
-        latex: its variance in units of $s_0^2$.
+        latex: the formula of its variance, in units of $s_0^2$ (`theory.attention.signal`).
         covariance_power: as in `theory.attention.noise_declaration.NoiseTerm`.
-        variance: its formula.
+        variance: function that returns the variance at a problem, in the same units.
     """
 
     latex: str
@@ -363,12 +363,12 @@ def bias_covariance(problem: MlpProblem) -> float:
 def variance(problem: MlpProblem) -> float:
     r"""Variance of the token scores over tokens, in units of $s_0^2$: the sum of `terms`.
 
-    Stated error: {error} for d >= 24, L >= 8, m >= 8, V >= 8 d and N >= V/3, both kinds of
-    residuals (96 random such settings with V up to 1500 and N up to 6 V: 0.95 to 1.10, at a
-    standard error of 0.02). Activations are listed in `activations.NAMES`; a polynomial of degree k
-    needs d >= 24 k. The formula does not hold for He2 with centred residuals: an even activation
-    has no slope, all leading terms vanish, and the neglected terms matter. There the sum is 1.2 to
-    1.65 times too small, at any width.
+    Here $s_0 = (1-1/L)/(L^2V)$. Stated error: {error} for d >= 24, L >= 8, m >= 8, V >= 8 d
+    and N >= V/3, both kinds of residuals (96 random such settings with V up to 1500 and N up to
+    6 V: simulated over predicted is 0.95 to 1.10, at a standard error of 0.02). Activations are
+    listed in `activations.NAMES`; a polynomial of degree k needs d >= 24 k. The formula does not
+    hold for He2 with centred residuals: an even activation has no slope, all leading terms vanish,
+    and the neglected terms matter. There the sum is 1.2 to 1.65 times too small, at any width.
     """
     return sum(terms(problem).values())
 

@@ -37,7 +37,11 @@ def undisturbed(heights: Array, rivals: float, dim: float) -> float:
 
 
 def twice(relations: int, answers: int, dim: float) -> float:
-    """Probability that a rival that neither code favours gets logit 2 from both together."""
+    """Probability that the codes of a subject and a relation add up to logit 2 at a rival.
+
+    A code is the shortest vector with logit 1 at all answers of its subject, or relation
+    (constructions.md). The rival is an answer of neither, and gets its logit by chance.
+    """
     subject, relation = 1 / (1 - relations / dim), 1 / (1 - answers / dim)
     length = relations * subject + answers * relation + 2 * subject * relation
     return -math.expm1(float(log_below(np.asarray(2 / math.sqrt(length)), dim)))

@@ -76,7 +76,9 @@ def recalled(
     margin: float = 0.0,
     single: bool = False,
 ) -> float:
-    r"""Probability that the right score is the largest. Scores are in units of the signal.
+    r"""Probability that the right score is the largest.
+
+    Scores are in units of the right score's mean.
 
     Args:
         dim: dimension $d$, which need not be an integer.

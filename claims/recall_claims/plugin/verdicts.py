@@ -48,7 +48,7 @@ class Verdicts:
         return None
 
     def keep(self, claim: Claim, row: ClaimRow) -> None:
-        """Keep the row of a claim that was judged now, in place of an earlier one."""
+        """Keep the row of a claim that was judged now, instead of an earlier one."""
         found = (self._depends(claim, row.file), msgspec.json.encode(row).decode())
         sql = "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?)"
         self._ledger().ask(sql, (*self._key(claim), *found))

@@ -128,7 +128,7 @@ def _names(
     """Write names next to marks; return the ids of these marks, and the names.
 
     A name that would hide something goes into the legend instead, if its mark has a label there. If
-    it is a series' name, not a wrong theory's, and all have labels, all names go there.
+    a series' name goes (not a wrong theory's) and all marks have labels, all names do.
     """
     if not any(mark.name for mark in chart.marks):
         return set(), []

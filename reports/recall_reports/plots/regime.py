@@ -15,7 +15,7 @@ WIDE = 8
 
 
 def telling(points: list[Point]) -> tuple[str, ...]:
-    """Choose two numeric parameters that rank the discrepancy best; fewer if fewer vary."""
+    """Choose up to two varying numeric parameters, by rank correlation with discrepancy."""
     known = [point for point in points if point.discrepancy is not None]
     found: dict[str, float] = {}
     for name in known[0].params if known else ():

@@ -1,9 +1,9 @@
 """The record of a run: the one versioned document that every report is made from.
 
-These types are the format: `python -m recall_reports schema` prints their JSON schema. A record
-holds numbers and names; code that shows them makes sentences. Readers ignore unknown keys, so a
-record may gain keys within its version. Types that the library also uses to declare and judge are
-in `values`. This package imports nothing of library or page; both build on it.
+These types are the format: `python -m recall_reports schema` prints their JSON schema. In a record
+results are numbers and names, which pages put into words. Readers ignore unknown keys, so a record
+may gain keys within its version. Types that the library also uses to declare and judge are in
+`values`. This package imports nothing of library or page; both build on it.
 """
 
 import math

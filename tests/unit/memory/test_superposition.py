@@ -13,8 +13,8 @@ from theory.memory import superposition as theory
 
 
 def test_queries_of_several_hops_follow_their_relations() -> None:
-    """With dimensions to spare every query comes out right; with few, each hop has its errors, and
-    superposed compositions have more."""
+    """With dimensions to spare every query comes out right. With few dimensions, a chain of three
+    hops has more errors than one hop, and three hops without a chain have still more."""
     few: dict[str, Any] = {"attributes": 32, "relations": 2}
     ways: tuple[dict[str, Any], ...] = ({"hops": 1}, {"hops": 3, "chain": True}, {"hops": 3})
     for way in ways:
