@@ -87,9 +87,10 @@ def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 )
 def attention_step(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """By automatic differentiation to first order in eta, the attention matrix after its first step
-    is the outer product of a vector w and the query. Here eta is the size of the value step. The
-    vector w is a sum over all pairs of samples. Each pair gives the overlap of its centred labels,
-    times the covariance of keys and values in one sequence, times the mean value of the other."""
+    is the outer product of a vector w and the query, times both step sizes. Here eta is the size of
+    the value step. The vector w is a mean over all pairs of samples. Each pair gives the overlap of
+    its centred labels, times the covariance of keys and values in one sequence, times the mean
+    value of the other."""
 
     def formulas(p: gradient_structure.Parts) -> dict[str, Tensor]:
         gram, deviations = p.targets @ p.targets.T, p.values - p.means[:, None]

@@ -86,7 +86,7 @@ def counted(cell: rc.Cell) -> float:
 def sloping(cell: rc.Cell, x: float = 1, y: float = 1) -> float:
     """Return 1 where the boundary's sloping part predicts recall, else 0.
 
-    The value matrices' parameters count ``x`` times, the MLP's ``y`` times.
+    ``x`` and ``y`` scale what the value matrices and the MLP store; on the boundary both are 1.
     """
     weights = y * cell["width"] + x * cell["heads"] * cell["head_dim"] / 2
     return within(cell, theory.DRAWN_FACTS / theory.DRAWN_SUM * weights * cell["dim"])

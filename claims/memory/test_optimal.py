@@ -78,7 +78,7 @@ storable = measuring(
 
 
 def accuracy(pairs: measured.Pairs) -> torch.Tensor:
-    """Measure the share of pairs stored after training as in the released code."""
+    """Measure the share of pairs stored after training as in paper B's released code."""
     memory = measured.train(pairs, steps=4096, rate=1000.0, enough=ENOUGH)
     return measured.stored(pairs, memory).double().mean(1)
 

@@ -212,9 +212,15 @@ def paper(claim: Claim, budget: Budget) -> PaperEntry:
     )
 
 
+def replay_line(claim: Claim, settings: Settings, file: str) -> str:
+    """Write the command that runs the claim again."""
+    device = f" --device {settings.device}" * (settings.device != "cpu")
+    told = f"--tier {settings.tier} --seed {settings.seed}{device} --report-dir reports/replay"
+    return f"pytest {file}::{claim.id} {told}"
+
+
 def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
     """Make the row of a claim before it runs."""
-    device = f" --device {settings.device}" * (settings.device != "cpu")
     looks = claim.looks(settings.tier)
     source = convert(claim.source, record.SourceRow, from_attributes=True)
     source.module = claim.entry.module if claim.entry else None
@@ -236,8 +242,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
         declared=_in_words(claim),
         tiers=[tier for tier in TIERS if tier in claim.cells] if listed else [],
         file=file,
-        replay=f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed}{device} "
-        "--report-dir reports/replay",
+        replay=replay_line(claim, settings, file),
         seed=settings.seed,
         rule=record.RuleRow(
             name=type(claim.rule).__name__,

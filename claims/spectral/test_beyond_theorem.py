@@ -49,7 +49,7 @@ beyond = timed(
 
 
 def settled(*flow_names: str, past: float, **more: str | float) -> tuple[rc.Cell, ...]:
-    """Make cells at S = 16 and R = 4 for these flows, with a duration."""
+    """Make cells at S = 16, R = 4; the flows last ``past`` times the time until all is learned."""
     points = (cell for flow in flow_names for cell in sizes((16, 4), flow=flow, **more))
     return lasting(points, past)
 

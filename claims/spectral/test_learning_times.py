@@ -94,8 +94,9 @@ EITHER = tuple(
     plot=rc.Plot("parity", y_label="learning time", log="xy"),
 )
 def either_time(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The learning time of each part is the time in which it grows from its start and then
-    saturates."""
+    """Subjects are learned once the probability of a wrong subject has fallen to 1/10, and likewise
+    relations. Both are learned at the predicted times, which count growth from the start as well as
+    saturation."""
     steps = 300 if cell["flow"] == "gradient" else 120
     found: Tensor = getattr(learning_times(cell, block, steps=steps), cell["part"])
     return found

@@ -381,8 +381,8 @@ def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]
 )
 def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In a random basis, which queries and answers share, sign descent leaves more than twice as
-    much loss as in the items' own basis. (A basis that contains the constant vector is an
-    exception on equal frequencies: its signs are Muon's step.)"""
+    much loss as in the items' own basis. (A basis that contains the constant vector leaves
+    even more on equal frequencies: its signs are Muon's step.)"""
     return shares_left(cell, block, 1)
 
 

@@ -121,7 +121,7 @@ def _share(
 
 
 def interval(cell: CellRow) -> Range | None:
-    """Return the 95% interval of a cell's observed value; None without an error."""
+    """Return the 95% interval of a cell's observed value, if its error is known."""
     share, error = cell.observed, cell.error
     if not isinstance(share, float) or error is None:
         return None

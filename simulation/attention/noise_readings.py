@@ -1,8 +1,9 @@
 """Readings: the vectors that the samples of a batch read from a memory, by informative token.
 
 `simulation.attention.noise_decomposition` explains the letters of formulas, and computes its pieces
-from the readings. Tokens are counted by their samples' informative token in a (V, V) table if the
-samples fill much of such a table; otherwise sums run over the samples.
+from the readings. A (V, V) table, for a vocabulary of V tokens, counts the tokens (columns) in
+samples with each informative token (rows) if the samples fill much of it. Otherwise sums run over
+the samples.
 """
 
 from dataclasses import dataclass

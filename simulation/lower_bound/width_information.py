@@ -38,10 +38,11 @@ def shares(
 ) -> Shares:
     """Estimate shares from S = ``sequences`` random sequences per generator.
 
-    The estimate of each conditional mean has a variance of V/(L S) times F's variance, which adds
-    (V - 1)/(L S) to every share. The function subtracts this bias.
+    With L = ``length`` and V = ``vocab_size``, the estimate of each conditional mean has a variance
+    of V/(L S) times F's variance. This adds (V - 1)/(L S) to every share, and the function
+    subtracts this bias.
 
-    ``setting``: as for `three_steps.draw`.
+    ``setting``: as for `three_steps.draw`, ``length`` among others.
 
     Raises ValueError unless ``dim < width < vocab_size``, and as `three_steps.draw`.
     """

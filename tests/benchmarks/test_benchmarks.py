@@ -1,4 +1,4 @@
-"""Every benchmark but the slice of a tier runs at tiny sizes."""
+"""Every benchmark runs at tiny sizes, except the three minutes of the standard tier."""
 
 import pytest
 

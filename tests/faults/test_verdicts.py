@@ -1,5 +1,6 @@
 """A claim is judged again if, and only if, something that its verdict depends on has changed."""
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -92,6 +93,9 @@ CHANGES: dict[str, Change] = {
     "code for all claims": file("claims/conftest.py", CONFTEST.replace(ADD, f"{ADD}\nONE = 1\n")),
     "a row that cannot be read": sql("UPDATE verdicts SET row = substr(row, 2)"),
     "a row of something else": sql("UPDATE verdicts SET row = '{}'"),
+    "a row with another command": sql(
+        """UPDATE verdicts SET row = replace(row, '"pytest ', '"rm ')"""
+    ),
     "a missing block": sql("DELETE FROM blocks WHERE block = 0"),
     "a damaged block": sql("UPDATE blocks SET payload = x'00' WHERE block = 0"),
     "a ledger of before": sql("DROP TABLE verdicts"),
@@ -123,10 +127,22 @@ def test_a_library_or_its_dependencies_may_change(
     suite.write("one")
     assert KEPT not in suite.run().text
     assert KEPT in suite.run().text
-    for name in ("versions", "_library"):
-        monkeypatch.setattr(verdicts, name, lambda: "another")
+    library = verdicts._library()
+    assert library.keys() > {"recall_claims/judge/methods.py", "recall_reports/record/values.py"}
+    for name, other in (("versions", "another"), ("_library", {**library, "more": Path(__file__)})):
+        monkeypatch.setattr(verdicts, name, lambda other=other: other)
+        verdicts._files.cache_clear()
         assert KEPT not in suite.run().text
         assert KEPT in suite.run().text
+
+
+def test_a_file_edited_during_a_run_leaves_no_verdict(again: Path) -> None:
+    """The run may have imported the file before the edit."""
+    edited_later = again / "theory" / "other.py"
+    edited_later.write_text("ONE = 1\n")
+    os.utime(edited_later, (2**33, 2**33))
+    for _ in range(2):
+        assert KEPT not in run(again)
 
 
 def test_a_claim_that_failed_fails_again(again: Path) -> None:

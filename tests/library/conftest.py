@@ -1,3 +1,3 @@
-"""Leave the zoo out: it is a separate repository, which tests run in other processes."""
+"""Leave the zoo out: tests copy its claims to another folder, and run them in other processes."""
 
 collect_ignore = ["zoo"]

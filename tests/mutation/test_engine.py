@@ -96,7 +96,7 @@ test_region.test_verdict_of_one_component
 test_region.test_an_end_within_rounding_of_an_edge_is_not_beyond_it
     model.region.Interval._beyond: higher + => higher -
 test_region.test_resolution_is_told_from_what_refutes
-    judge.resolution._centred: c.interval => c.bounds
+    model.region._centred: c.interval => c.bounds
 test_region.test_support_is_by_the_single_bounds_and_refutation_by_the_simultaneous_interval
     model.region.Component.verdict: self.interval.disjoint => self.bounds.disjoint
 test_stopping.test_support_takes_every_component_and_refutation_one

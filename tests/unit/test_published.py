@@ -112,7 +112,7 @@ def hebbian() -> Iterator[Row]:
 
 
 def zipf_schemes() -> Iterator[Row]:
-    """Yield rows of paper C: errors of Zipf memories of 1000 tokens, where an error is stated."""
+    """Yield rows of paper C: errors of Zipf memories of 1000 tokens, in the formulas' regimes."""
     unseen = 1 - zipf.frequencies(TOKENS, ALPHA).sum()  # theory has infinitely many tokens
     for line in read("zipf_schemes"):
         dim, scheme = int(line["d"]), line["scheme"]

@@ -241,7 +241,9 @@ def threshold(
 
 
 def _positive_root(shift: float, linear: float, square: float, cube: float) -> float:
-    r"""Root $N > 0$ of $N(N + M)^2 = lN^2 + sN + c$, for ``shift`` M; 0 if there is none.
+    r"""Largest root $N > 0$ of $N(N + M)^2 = lN^2 + sN + c$; ``shift`` is M, the others l, s and c.
+
+    There has to be a root, from which on the cubic is convex, as at the sizes of `threshold`.
 
     >>> _positive_root(0, 0, 0, 8), _positive_root(0, 0, 4, 0), _positive_root(0, 2, 0, 0)
     (2.0, 2.0, 2.0)

@@ -200,7 +200,7 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
 
     Stated error: {error} for n >= 30 and ranks of at least 12. With more than 2 n dimensions
     single large coefficients decide: at (n, d, m) = (30, 1024, 12) the formula has 0.932, and
-    memories have 0.940.
+    memories have 0.938.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`, or a rank outside (0, d].

@@ -1,22 +1,25 @@
 r"""MLP associative memory $F(z) = V^\top\sigma(Wz + b)$: accuracy, critical width, capacity.
 
-N inputs have M outputs, and all are uniform on the unit sphere of $R^d$. Output j belongs to $n_j$
-inputs: $N/M$, rounded down or up. m random features $\phi_x$ and the Hebbian
-$V\propto\sum_x\phi_xu_{f(x)}^\top$ have the overlaps $K_{xy} = \phi_x^\top\phi_y/E|\phi|^2$.
-$K_{xx}$ has mean 1 and variance $\rho/m_1$; for $y\ne x$, $K_{xy}$ has mean 0 and variance
+N inputs $z_x$ have M outputs $u_j$, and all are uniform on the unit sphere of $R^d$. Input x has
+output f(x), and output j belongs to $n_j$ inputs: $N/M$, rounded down or up. The m random features
+of an input, $\phi_x=\sigma(Wz_x+b)$, have the overlaps $K_{xy} = \phi_x^\top\phi_y/E|\phi|^2$. V is
+Hebbian: $V\propto\sum_x\phi_xu_{f(x)}^\top$. $K_{xx}$ has mean 1 and variance $\rho/m_1$, where
+$\rho = \mathrm{Var}(g^2)/E(g^2)^2$ for the feature g of one neuron; for $y\ne x$, $K_{xy}$ has mean
+0 and variance
 
 $$ T^2 = T_\infty^2 + \frac1{m_1} , $$
 
-$T_\infty^2$ the variance for infinitely many features, $m_1$ the effective number of neurons
-(`FeatureLaw`). Given $\kappa = K_{xx}$, the score of an input's own output i and the variance of
-the score of a competitor j are
+with $T_\infty^2$ the variance for infinitely many features, and $m_1$ the effective number of
+neurons (`FeatureLaw`). Given $\kappa = K_{xx}$, the score of an input's own output i and the
+variance of the score of a competitor j are
 
 $$ s = \kappa+\alpha+\xi,\quad \alpha\sim N\big(0,\kappa(n_i-1)T^2\big),\quad
    \xi\sim N\Big(0,r\kappa T^2\frac{N-n_i}d\Big);\qquad \frac{|y|^2}d + \kappa n_jT^2, $$
 $$ |y|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\xi + r\kappa T^2(N-n_i-n_j) . $$
 
-Competitors share the fluctuation r of $|y|^2$. Their scores are as correlated as coordinates along
-random directions in D dimensions (`spectra.effective_rank`). The derivation is in mlp.md.
+Here y is no input but $F$ without output j's part. Competitors share the fluctuation r of $|y|^2$,
+of mean 1. Their scores are as correlated as a vector's coordinates along random directions in D
+dimensions (`spectra.effective_rank`). The derivation is in mlp.md.
 """
 
 import math

@@ -1,10 +1,10 @@
 r"""A linear memory under softmax: how gradient descent, Muon and sign descent learn frequent items.
 
 K queries and K answers are orthonormal. The scores of item j are column j of W, which starts at 0.
-The label of an item is its own answer with probability $c = 1-\alpha+\alpha/K$, and each other
-answer with probability $\alpha/K$. The loss is the cross-entropy, and the *excess* is the loss
-minus the labels' entropy. Items come in M groups of C = K/M items; group g has a probability
-$\propto g^{-\beta}$.
+Item j has the frequency $p_j$. Its label is its own answer with probability
+$c = 1-\alpha+\alpha/K$, and each other answer with probability $\alpha/K$. The loss is the
+cross-entropy, and the *excess* is the loss minus the labels' entropy. Items come in M groups of
+C = K/M items; group g has a probability $\propto g^{-\beta}$.
 
 By symmetry one number describes each item: the lead $q_j$ of its own score over every other score.
 With $s = e^q/(e^q+K-1)$ the negative gradient moves the lead at the rate $p_j(c-s)K/(K-1)$. So
@@ -17,12 +17,12 @@ With $s = e^q/(e^q+K-1)$ the negative gradient moves the lead at the rate $p_j(c
 
 Muon hardly depends on the frequencies. Where all leads are equal, the gradient is a multiple of
 $PD$, with $P = 1-\mathbf{1}\mathbf{1}^\top/K$ and D the diagonal matrix of frequencies. $PD$
-multiplies a vector on one group that sums to zero by a number. On the M vectors constant on a group
-$PD$ acts as an $M\times M$ matrix $P_MD_M$, whose polar factor is Q. So the polar factor is the
-identity up to $(Q_{gg}-1)/C$ within a group and $Q_{gh}/C$ between two groups: at most 2/C for any
-M. An item's mean lead over all others grows at the rate $1+\frac K{K-1}(Q_{gg}-1+1/M)/C$. As
-$Q_{gg}\le1$ the loss is, to first order, below the loss of equal frequencies by at most a share
-$t/K$.
+multiplies a vector on one group that sums to zero by a number. On vectors that are constant on
+every group $PD$ acts as the $M\times M$ matrix $P_MD_M$ of the same form, with one frequency per
+group. Let Q be its polar factor. Then the polar factor of $PD$ is the identity up to $(Q_{gg}-1)/C$
+within a group and $Q_{gh}/C$ between two groups: at most 2/C for any M. An item's mean lead over
+all others grows at the rate $1+\frac K{K-1}(Q_{gg}-1+1/M)/C$. As $Q_{gg}\le1$ the loss is, to first
+order, below the loss of equal frequencies by at most a share $t/K$.
 
 With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass $q^*$, turn
 around, and pass $q^*$ again: from then on two values of q alternate, $\eta$ apart. As the excess E
@@ -194,8 +194,10 @@ def steady_loss(items: int, time: float, *, speed: float = 1.0) -> float:
 
 @prediction(latex=r"T^* = \log(cK/\alpha)/\eta", source="arXiv 2602.05725, F2; derived")
 def steps_to_floor(items: int, noise: float, rate: float) -> float:
-    r"""Number of steps of size $\eta$ = ``rate`` after which Muon reaches the floor, of
-    order $\log K/\eta$; infinite without noise.
+    r"""Number of steps in which Muon reaches its floor; infinite without noise.
+
+    Steps have the size $\eta$ = ``rate``, and their number is of order $\log K/\eta$. At the floor
+    two leads around $q^*$ alternate.
     """
     return Memory(items, noise=noise).end / rate
 

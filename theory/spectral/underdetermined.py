@@ -87,7 +87,7 @@ def mean_value(first: float, second: float = 0.0) -> float:
     r"""Mean singular value $\frac2\pi\int_0^1\sqrt{(1-p)(1-ap)(1-bp)/p}\,dp$ for ratios a and b.
 
     The matrix is m x n, large, with N(0, 1/m) entries and n/m = a. For nonzero b it is multiplied
-    by an independent matrix of ratio b.
+    by an independent n x l matrix with N(0, 1/l) entries and n/l = b. The mean is over n values.
 
     Raises:
         ValueError: a ratio is not in [0, 1].

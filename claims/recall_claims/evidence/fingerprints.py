@@ -64,13 +64,12 @@ def parts(module: str) -> dict[str, str]:
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in code.items()}
 
 
-@cache
-def files_behind(module: str) -> str:
-    """Hash all files, of theory too, that a claim file imports or that stand next to these."""
+def files_behind(module: str) -> dict[str, Path]:
+    """Return a claim file, its imports (theory too), data next to them, and conftest.py files."""
     names = {module, *upstream(module), *_loaded(module)}
-    own = {name: path for name in names if (path := source(name))} | _data(names)
-    text = "\0".join(f"{name}\0{_content(path)}" for name, path in sorted(own.items()))
-    return hashlib.sha256(text.encode()).hexdigest()
+    conftests = (folder / "conftest.py" for folder in _folders(module))
+    found = {f"{up} up": file for up, file in enumerate(conftests) if file.is_file()}
+    return found | {name: path for name in names if (path := source(name))} | _data(names)
 
 
 def uncounted(module: str, loaded: Iterable[str]) -> list[str]:
@@ -138,7 +137,7 @@ def _imported_code(module: str) -> dict[str, str]:
     code = {name: _module_code(name) for name in counted}
     for up, tree in _conftests(module):
         code[f"{'../' * up}conftest.py"] = without_docstrings(tree)
-    data = {name: _content(path) for name, path in sorted(_data((module, *counted)).items())}
+    data = {name: content(path) for name, path in sorted(_data((module, *counted)).items())}
     return code | data
 
 
@@ -196,7 +195,7 @@ def _loaded(module: str) -> set[str]:
 
 
 def _data(modules: Iterable[str]) -> dict[str, Path]:
-    """Find files of data, and compiled modules, next to modules.
+    """Find data files, and extension modules, next to modules.
 
     Python, Markdown, hidden files, pytest's settings, papers and ledgers are left out.
     """
@@ -219,7 +218,7 @@ def _beside(folder: Path) -> list[Path]:
 
 
 @cache
-def _content(path: Path) -> str:
+def content(path: Path) -> str:
     """Digest a file of data, which may be large."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

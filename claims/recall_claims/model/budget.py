@@ -21,10 +21,9 @@ depend on each other. What is *not* in that bound:
   error.
 * Identities and other deterministic rules have no sampling error and use no budget. Their verdicts
   are as reliable as their numerical tolerance.
-* Several runs. Two seeds use two budgets. T attempts at a claim, under other seeds, code or
-  registrations, use at most T times its alpha; the ledger counts attempts in each tier.
-* An edit of budget, share or slots after the evidence was seen: the registration leaves them out,
-  so the same evidence is judged again. The bound then holds only under a fresh seed.
+* Several runs, of which each uses a budget; the ledger counts attempts at a claim.
+* An edit of budget, share or slots after the evidence was seen. The bound then holds only under a
+  fresh seed.
 """
 
 from dataclasses import dataclass

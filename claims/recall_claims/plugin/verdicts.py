@@ -11,19 +11,24 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from time import time
 
 import msgspec
 
 import recall_claims
 import recall_reports
+from recall_claims import recording
 from recall_claims.declare.claim import Claim
-from recall_claims.evidence.fingerprints import files_behind
+from recall_claims.evidence.fingerprints import content, files_behind
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Prepared, Settings, task_of
 from recall_claims.evidence.simulate import find, versions
 from recall_claims.model.cell import Cell
 from recall_claims.model.papers import papers
 from recall_reports.record import Blocks, ClaimRow
+
+BEGAN = time()
+"""Time before this process imported any claim file, on the clock of the system."""
 
 
 class Verdicts:
@@ -42,7 +47,10 @@ class Verdicts:
         for depends, text in self._ledger().ask(sql, self._key(claim)):
             with suppress(ValueError):
                 row = msgspec.json.decode(text, type=ClaimRow)
-                if depends == self._depends(claim, file) and self._has_blocks(claim, row):
+                ours = claim.id, file, recording.replay_line(claim, self._settings, file), "DECIDED"
+                same = (row.id, row.file, row.replay, row.state) == ours
+                same &= depends == self._depends(claim, file) != ""
+                if same and self._has_blocks(claim, row):
                     row.blocks = Blocks(total=row.blocks.total, reused=row.blocks.total)
                     return row
         return None
@@ -58,10 +66,15 @@ class Verdicts:
         return claim.id, settings.tier, str(settings.seed), settings.device
 
     def _depends(self, claim: Claim, file: str) -> str:
-        """Hash what a claim's row depends on, except key and blocks."""
+        """Hash what a claim's row depends on, except key and blocks.
+
+        The result is "" if a file was edited after this process may have read it.
+        """
         paper = replace(papers()[claim.source.paper], file=Path(file))
-        code = find(claim.module, claim.id)[1], files_behind(claim.module), _library(), versions()
-        return _hash("\0".join((repr(paper), repr(self._settings.budget), *code)).encode())
+        files = _files(claim.module)
+        code = files, find(claim.module, claim.id)[1], versions()
+        text = "\0".join((repr(paper), repr(self._settings.budget), *code))
+        return files and hashlib.sha256(text.encode()).hexdigest()
 
     def _has_blocks(self, claim: Claim, row: ClaimRow) -> bool:
         ready = Prepared(claim, row.registration or "")
@@ -75,12 +88,19 @@ class Verdicts:
 
 
 @cache
-def _library() -> str:
-    """Hash the code of this library."""
+def _files(module: str) -> str:
+    """Hash the files of a claim file, its imports and this library; "" if one is new."""
+    files = files_behind(module) | _library()
+    if any(path.stat().st_mtime > BEGAN for path in files.values()):
+        return ""
+    return repr([(name, content(path)) for name, path in sorted(files.items())])
+
+
+@cache
+def _library() -> dict[str, Path]:
     folders = [Path(str(package.__file__)).parent for package in (recall_claims, recall_reports)]
-    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
-    return _hash(b"\0".join(file.read_bytes() for file in files))
-
-
-def _hash(text: bytes) -> str:
-    return hashlib.sha256(text).hexdigest()
+    return {
+        f"{folder.name}/{path.relative_to(folder)}": path
+        for folder in folders
+        for path in folder.rglob("*.py")
+    }

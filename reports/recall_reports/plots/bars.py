@@ -42,7 +42,7 @@ class Bar:
 
 
 def sharpness(claim: ClaimRow) -> tuple[float | None, ...]:
-    """Place an estimate's error and the least noticeable error on the axis that all claims share.
+    """Place the estimate's distance from the theory and the resolution on the axis of all claims.
 
     Places are in percent, on a logarithmic axis from LEAST to MOST; None means unknown.
     """

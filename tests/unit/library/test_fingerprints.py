@@ -83,8 +83,7 @@ def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
         fingerprints._imported_code,
         fingerprints._module_code,
         fingerprints._beside,
-        fingerprints._content,
-        fingerprints.files_behind,
+        fingerprints.content,
         imports.upstream,
         imports.source,
     ):

@@ -1,4 +1,4 @@
-"""Bounds for means are exact where they claim to be; data without variation give none."""
+"""Bounds for means are exact where they claim to be; data without variation give no t interval."""
 
 from __future__ import annotations
 
