@@ -88,6 +88,13 @@ def _is_shared(path: Path) -> bool:
     return kind.startswith(SHARED)
 
 
+def _size(path: Path) -> int:
+    """Return a file's size, 0 if another process has removed it."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0
+
+
 def _create(path: Path) -> None:
     """Make a file marked as a ledger, in one step, since another run may be making it too."""
     if path.is_symlink():
@@ -150,7 +157,7 @@ class LedgerFile:
                 if not path.is_file():
                     raise LedgerError(f"{path}: no such file; name a ledger that a run has written")
                 ahead = path.with_name(f"{path.name}-wal")  # blocks not yet in the file
-                how = "mode=ro" if ahead.exists() and ahead.stat().st_size else "immutable=1"
+                how = "mode=ro" if _size(ahead) else "immutable=1"
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if path.is_dir():
@@ -158,10 +165,7 @@ class LedgerFile:
                 if not path.exists():
                     _create(path)
                 # The last writer was killed, or is writing now.
-                unclosed = any(
-                    Path(f"{path}-{log}").exists() and Path(f"{path}-{log}").stat().st_size
-                    for log in ("wal", "journal")
-                )
+                unclosed = any(_size(Path(f"{path}-{log}")) for log in ("wal", "journal"))
             self._database = sqlite3.connect(
                 f"{path.absolute().as_uri()}?{how}",
                 timeout=WAIT_SECONDS,

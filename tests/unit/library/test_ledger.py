@@ -37,6 +37,16 @@ def test_many_may_create_one_ledger_at_the_same_moment(tmp_path: Path) -> None:
             assert None not in [ledger.get(replace(KEY, block=block)) for block in range(8)]
 
 
+def test_another_run_may_remove_its_log_while_a_ledger_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, exists = tmp_path / "ledger.sqlite", Path.exists
+    Ledger(path).close()
+    monkeypatch.setattr(Path, "exists", lambda file: "sqlite-" in file.name or exists(file))
+    for read_only in (False, True):
+        Ledger(path, read_only=read_only).close()
+
+
 def test_a_ledger_is_looked_at_and_filled_under_one_lock(tmp_path: Path) -> None:
     locked = []
 
