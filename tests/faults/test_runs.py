@@ -18,7 +18,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from recall_claims.evidence.run import Running
 from recall_claims.plugin.session import ClaimSession
 from tests.faults.conftest import HEAD, LEDGER, WAYS, Suite, environment, until, written
 
@@ -125,17 +124,22 @@ def test_killed_run_resumes_with_identical_figures(suite: Suite, way: str) -> No
     assert suite.report("again")["suite"]["blocks"]["reused"] == blocks["total"]
 
 
+@pytest.mark.parametrize("kept", [False, True])
 def test_a_run_that_is_stopped_reports_every_verdict_that_it_printed(
-    suite: Suite, monkeypatch: pytest.MonkeyPatch
+    suite: Suite, monkeypatch: pytest.MonkeyPatch, kept: bool
 ) -> None:
-    printed = ClaimSession._decided
+    printed = ClaimSession._show
+    suite.write_text(HEAD + written("waited_for", pause=0.5 * (not kept)) + written("fast"))
+    if kept:
+        suite.run()
+        suite.ask("DELETE FROM blocks WHERE claim = 'tiny.waited_for'")
+        (suite.folder / "reports" / "latest" / "report.json").unlink()
 
-    def stopped(session: ClaimSession, running: Running) -> None:
-        printed(session, running)
+    def stopped(session: ClaimSession, *what: Any, passes: bool) -> None:
+        printed(session, *what, passes=passes)
         raise KeyboardInterrupt
 
-    suite.write_text(HEAD + written("waited_for", pause=0.5) + written("fast"))
-    monkeypatch.setattr(ClaimSession, "_decided", stopped)
+    monkeypatch.setattr(ClaimSession, "_show", stopped)
     result = suite.run("--executor", "concurrent.futures:ThreadPoolExecutor", status=2)
     assert "INTERRUPTED, 1 of 2 claims done; the same command continues" in result.text
     assert "No claim was decided" not in result.text

@@ -257,7 +257,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
     try:
         if exitstatus == pytest.ExitCode.INTERRUPTED:  # report all printed verdicts
             for item in session.items:
-                if isinstance(item, ClaimItem) and state.store.decided(item.claim.id):
+                if isinstance(item, ClaimItem) and state.known(item.claim):
                     with suppress(ClaimFailed):
                         item.runtest()
                     if item.record is not None:

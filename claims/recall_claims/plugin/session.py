@@ -83,20 +83,24 @@ class ClaimSession:
         if reason is not None:
             return self._not_run(claim, file, reason)
         if claim.id not in self.kept:
-            self.kept[claim.id] = self._as_before(claim, file)
+            row = self.kept[claim.id] = self._as_before(claim, file)
+            if row is not None and row.head is not None:
+                self._show(row.id, row.verdict, row.head, passes=row.outcome == "passed")
         return self.kept[claim.id]
 
     def _as_before(self, claim: Claim, file: str) -> ClaimRow | None:
-        """Return the row of a claim that need not be judged again, and show its verdict."""
+        """Return the row of a claim that need not be judged again; None if it is to be judged."""
         row = self.verdicts.find(claim, file)
         if row is not None:
             name = row.registration or ""
             drawn = self._counted(Prepared(claim, name))
             row.draws, row.draw = self.store.ledger.register(drawn)
             row.certificate = recording.certified(claim, self.settings, name, self.certificates)
-            if row.head is not None:
-                self._show(row.id, row.verdict, row.head, passes=row.outcome == "passed")
         return row
+
+    def known(self, claim: Claim) -> bool:
+        """Whether a claim's verdict is known, so that it was printed."""
+        return self.store.decided(claim.id) or self.kept.get(claim.id) is not None
 
     @property
     def left(self) -> float:
