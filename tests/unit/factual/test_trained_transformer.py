@@ -130,7 +130,7 @@ def best(seeds: list[int], rates: list[float], **changes: float) -> tt.Trained:
 def test_the_first_rate_that_reaches_the_target_counts_or_else_the_best(
     target: float | None, least: int, most: int
 ) -> None:
-    """Of 18 trainings, 6 models at 3 rates, `least` to `most` reach the target.
+    """`least` to `most` of 18 trainings, 6 models at 3 rates, reach the target.
 
     If `target` is None, it is the median accuracy of these trainings when none of them stops early.
     So at least half of the trainings reach it.

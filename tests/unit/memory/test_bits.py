@@ -58,7 +58,7 @@ def test_agreement_is_counted_beyond_a_byte() -> None:
 
 
 def test_random_codewords_have_more_than_256_letters() -> None:
-    found = measured.random_code_accuracy(generators(20), facts=3000, outputs=300, bits=0)
+    found = measured.random_code_accuracy(generators(20), facts=40_000, outputs=300, bits=0)
     assert float(found.mean()) == pytest.approx(1 / 300, rel=0.1)  # 5 standard errors
 
 
