@@ -1,6 +1,6 @@
 """Noise terms of the token scores: constants, exponents, their sum, and the largest term.
 
-Most terms are never the largest. So `simulation.attention.noise_decomposition` splits the scores
+Some terms are never the largest. So `simulation.attention.noise_decomposition` splits the scores
 exactly into one piece for each term.
 """
 
@@ -63,7 +63,7 @@ def contexts(problem: Problem) -> float:
 
 
 def leading(problem: Problem) -> float:
-    """Add the two largest terms of the token scores' noise, in units of s0^2."""
+    """Add the noise terms T and A of the token scores, in units of s0^2."""
     return noise.TERMS["T"].variance(problem) + noise.TERMS["A"].variance(problem)
 
 

@@ -184,5 +184,6 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
 def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With orthonormal embeddings and attention on the informative token, a token is recalled if
     training showed it, whatever the dimension. With the trigger in the values, recall fails if some
-    other token was seen more than twice as often."""
+    other token was seen more than twice as often. Ties are broken evenly. Without the trigger in
+    the values, an unseen token gets a random label."""
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))

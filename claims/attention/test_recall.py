@@ -201,7 +201,7 @@ threshold_closed_form = half(
     },
     rule=rc.CriticalLocation(rc.Region(0.92, 1.05), scan="dim"),
     why=f"""The closed form neglects the competitors' correlations, of relative order
-        log(V)/d, and states 5% at V = 256. The full theory puts the ratio at 0.93 to 1.02 in the
+        log(V)/d, and states 5% at V = 256. The full theory puts the ratio at 0.93 to 1.04 in the
         regime, and states 2% to 3% of its own. {MEDIAN}""",
     controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, rc.times(1.17)),
     plot=COLLAPSE,

@@ -44,7 +44,7 @@ def normal(cell: rc.Cell, wider: float = 1.0, shift: float = 0.0) -> Callable[[f
     ),
 )
 def score_law(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A token's score, less the mean of all tokens, is close to normal, because scores are sums
-    over samples and positions of overlaps of random embeddings."""
+    """A token's score, less the mean of all tokens, is close to normal with the predicted variance.
+    Scores are sums over samples and positions of overlaps of random embeddings."""
     theta = three_steps.token_scores(block.draw(sampling.draw, cell)).theta
     return theta[:, 0] - theta.mean(1)

@@ -63,8 +63,8 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
 def centring_curves(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Centred residuals use the label frequencies of the batch instead of 1/V, and so does an
     output bias equal to their logarithms. With a few hundred samples the three steps then reach an
-    accuracy for which plain residuals need thousands. Both curves follow localisation times
-    recall."""
+    accuracy for which plain residuals need more than a thousand. Both curves follow localisation
+    times recall."""
     batch, layer = block.draw(mlp.draw, cell.without("centred"))
     return end_to_end.run(batch, layer, centred=cell["centred"]).hit
 
@@ -121,7 +121,8 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
 )
 def centring_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Centring the residuals removes everything that is the same for all samples, and with it the
-    mean bias of the attention step. On long sequences this bias limits plain residuals."""
+    mean bias of the attention step. On long sequences this bias limits plain residuals. Without the
+    bias, half of the sequences are localised at the predicted number of samples."""
     scores = mlp.token_scores(*block.draw(mlp.draw, cell), centred=True)
     return localisation.probability(scores, length=cell["length"])
 
@@ -156,7 +157,8 @@ HELPS = table(
 )
 def centring_helps(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """On the same data and the same random layer, residuals that subtract the label frequencies of
-    the batch give a higher accuracy after three steps than residuals that subtract 1/V."""
+    the batch are compared with residuals that subtract 1/V. After three steps the former give an
+    accuracy that is higher by 0.05 or more."""
     batch, layer = block.draw(mlp.draw, cell)
     plain = end_to_end.run(batch, layer).hit
     centred = end_to_end.run(batch, layer, centred=True).hit

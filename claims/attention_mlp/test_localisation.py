@@ -247,9 +247,9 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
     ),
 )
 def mlp_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Attention through a random layer finds the informative token in half of all sequences at some
-    number of samples. The activation's moments, at the scale of mean values, determine this
-    number."""
+    """Attention through a random layer finds the informative token in half of all sequences at the
+    predicted number of samples. The activation enters this number only by its moments at the scale
+    of mean values."""
     scores = mlp.token_scores(*block.draw(mlp.draw, cell))
     return localisation.probability(scores, length=cell["length"])
 
@@ -262,7 +262,7 @@ def design(
     sizes: rc.Cell,
     reached: Literal["localisation", "hit"],
 ) -> rc.Claim:
-    """Declare a claim that He3 reaches more than the activation ``worse`` in three steps.
+    """Declare a claim that He3 exceeds the activation ``worse`` by 0.1 or more in three steps.
 
     ``reached``: the probability that is compared, a field of `end_to_end.Outcome`.
     """

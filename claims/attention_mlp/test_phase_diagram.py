@@ -16,12 +16,12 @@ from theory.attention_mlp.problem import MlpProblem
 
 MIX = "0.3he1+he2+he3"
 PLACES = (
-    # Too few samples to show every token.
+    # Too few samples to show half of the tokens.
     ("he3", False, ((32, 48, 4),)),
     ("tanh", False, ((32, 48, 4),)),
     ("he3", True, ((32, 64, 4),)),
     (MIX, False, ((32, 64, 4),)),
-    # Odd activations, short sequences: only the features' own noise.
+    # Short sequences, or centred residuals: only the features' own noise.
     ("he3", False, ((512, 24, 8), (512, 32, 16), (512, 48, 8))),
     ("he3", True, ((512, 24, 32), (512, 32, 64))),
     (MIX, True, ((512, 32, 32),)),
@@ -143,8 +143,8 @@ def raised(cell: rc.Cell) -> rc.Cell:
 def length_tradeoff(cell: rc.Cell, block: rc.Block) -> Tensor:
     """At a fixed number of value parameters, short sequences allow a small dimension, so much
     superposition, without a loss of accuracy: four times the dimension gains nothing. With long
-    sequences the small dimension fails to localise. Four times the dimension, or the samples, then
-    gains more than a third of all sequences."""
+    sequences the small dimension fails to localise. Four times the dimension then gains 0.36 of all
+    sequences, and four times the samples 0.46. The claim tests all gains to within 0.12."""
     before, after = (
         end_to_end.run(*block.draw(mlp.draw, sizes)).hit for sizes in (sized(cell), raised(cell))
     )

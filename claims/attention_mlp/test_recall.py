@@ -117,8 +117,8 @@ mlp_recall_heavy_tails = random_counts(
     cells={"standard": HEAVY},
     replicates={"standard": (32, 512), "full": (128, 2048)},
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
-    why="rare neurons dominate the formula's second moments, but not those of a typical token, so "
-    "the formula is pessimistic; the claim does not say by how much",
+    why="rare neurons dominate the formula's second moments, but not the moments of a typical "
+    "token, so the formula is pessimistic; the claim does not say by how much",
     controls=(
         rc.Control(
             "in-domain", "the formula holds", rule=rc.ProportionDifference(rc.Region(-0.03, 0.03))

@@ -80,10 +80,10 @@ def task(cell: rc.Cell, block: rc.Block) -> learning.FactPrompts:
 
 
 def shifted(problem: learning.FactPrompts) -> learning.Weights:
-    """Make the published start, with values of token z in replicate k shifted by w cos(k z).
+    """Make the published start, but with all values of token z in replicate k equal to w cos(k z).
 
-    Here w is sqrt(2) times the start's attention weight. In the first replicate, k = 0, all shifts
-    are equal. Nothing is random: the flow is deterministic.
+    Here w is sqrt(2) times the start's attention weight. In the first replicate, k = 0, all tokens
+    have the same values. Nothing is random: the flow is deterministic.
     """
     tokens = torch.arange(problem.subjects + problem.relations + 2)
     waves = torch.arange(problem.replicates)[:, None] * tokens

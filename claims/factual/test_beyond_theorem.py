@@ -287,5 +287,5 @@ def eight_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
 )
 def four_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With every weight rounded to four bits, attention stores all facts from the same dimension on
-    as with exact weights."""
+    as with exact weights, to within a quarter."""
     return each(cell, block, partial(recalls_all, bits=4))

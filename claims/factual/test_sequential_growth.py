@@ -212,7 +212,7 @@ early_growth_random = early(
     ),
 )
 def background(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """If answers are equally frequent, tokens without information keep their weights throughout.
+    """If answers are equally frequent, tokens without information keep their attention weights.
     So neither the length of a prompt nor the number of noise tokens matters."""
 
     def growth(cell: rc.Cell) -> Tensor:

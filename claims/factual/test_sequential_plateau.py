@@ -81,8 +81,8 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
     ),
 )
 def flow_plateau_random(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """A random dictionary uses the answers of a relation unevenly. The plateau is then at the
-    entropy of the answer given the relation, in most dictionaries clearly below log D."""
+    """A random dictionary uses the answers of a relation unevenly. In most dictionaries the plateau
+    is then at the entropy of the answer given the relation, and clearly below log D."""
     problem = task(cell, block)
     flattest = learning.flattest(whole_flow(cell, problem))
     levels: dict[str, Tensor | float] = {

@@ -55,8 +55,8 @@ BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, sample
 )
 def bayes_ceiling(cell: rc.Cell, block: rc.Block) -> Tensor:
     """In the Gaussian channel the accuracy of Bayes' rule stays below the information-theoretic
-    ceiling. So does the accuracy of any other estimator that sees the gradient at
-    initialisation."""
+    ceiling. So does the accuracy of any other estimator in this channel, because Bayes' rule is the
+    best."""
     seen = block.draw(gradient_channel.gaussian, cell)
     return gradient_channel.estimator_accuracy(seen, exact_bayes.labels)
 
@@ -158,5 +158,5 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
 def exact_arithmetic_beats(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A decoder of infinite precision reads the counts off one real number and exceeds the ceiling.
     The lower bound is about a gradient with Gaussian noise or finite precision."""
-    seen = gradient_channel.discrete(block.rngs, **cell)  # numbers that the host lists
+    seen = gradient_channel.discrete(block.rngs, **cell)  # on the CPU, which lists all tables
     return gradient_channel.estimator_accuracy(seen, exact_arithmetic.labels)

@@ -118,8 +118,8 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
 )
 def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A readout of W = m d weights is right on half of N facts if N/m - 1 is a certain multiple of
-    d/log N. So W grows as N log N, and four times as many facts need 4.6 times the neurons."""
+    """A readout of W = m d weights is right on half of N facts if N/m - 1 is about half of d/log N.
+    So W grows nearly as N log N, and four times as many facts need 4.6 times the neurons."""
     return majority(block.draw(measured.answered, cell)["accuracy"])
 
 
@@ -142,7 +142,7 @@ def hebbian_bits(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Bits are counted as for the other constructions. Whitening more than doubles the bits of a
     readout weight. The features have twice as many weights, which are random and not counted. The
     median of the draws is judged, because a few draws would move a mean. Without whitening, in one
-    of about 200 draws one of a few dozen facts is wrong, and the search by doubling stops below
-    half.
+    of about 200 draws one of a few dozen facts is wrong. The search by doubling then stops below
+    half of the usual number.
     """
     return block.draw(bits.bits_per_weight, cell)

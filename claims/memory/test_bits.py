@@ -43,6 +43,16 @@ ONE_BY_ONE = rc.Control(
 )
 
 
+def functions(cell: rc.Cell) -> int:
+    """Count the functions from facts to outputs."""
+    return int(cell["outputs"] ** cell["facts"])
+
+
+def codes(cell: rc.Cell) -> int:
+    """Count the sets of 2^bits functions that include the zero function."""
+    return math.comb(functions(cell) - 1, 2 ** cell["bits"] - 1)
+
+
 def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
     """Predict a bound from the bits of all d^2 weights."""
     predict = rc.on(law)
@@ -56,14 +66,14 @@ def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
     latex=r"B \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=rc.on(theory.accuracy_ceiling),
     regime=theory.CODES.searched(
-        "no more codewords than functions; the grid has four facts of one bit, where every code "
-        "can be tried",
-        holds=lambda cell: 2 ** cell["bits"] <= cell["outputs"] ** cell["facts"],
+        "no more codewords than functions, of which there are up to 4,096; up to 100,000 codes, "
+        "so that each can be tried. The grid has four facts of one bit",
+        holds=lambda cell: functions(cell) <= 4096 and 0 < codes(cell) <= 100_000,
         facts=range(1, 7),
         outputs=range(2, 9),
         bits=range(5),
     ),
-    size=lambda c: 900 * (1 if c["bits"] < 2 else 64) * c["outputs"] ** c["facts"],
+    size=lambda c: functions(c) * (functions(c) * c["facts"] + codes(c) * 2 ** c["bits"]),
     cells=TINY,
     rule=rc.OneSided(upper=ROUNDING, method=rc.Deterministic()),
     why="the bound is exact; nothing is random, and replicates agree",
@@ -73,8 +83,8 @@ def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
 )
 def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """No code that stores four facts in B bits exceeds the accuracy that Fano's inequality allows.
-    The best codes are more accurate than a table of some of the facts. With no bit, or with a bit
-    per fact, they reach the bound."""
+    With one or two bits, the best codes are more accurate than a table of some of the facts. With
+    no bit, or with a bit per fact, they reach the bound."""
     return torch.full((block.replicates,), measured.best_code_accuracy(**cell), dtype=block.dtype)
 
 
@@ -85,13 +95,14 @@ def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"\mathrm{CE} \ge \log M-\frac{B\log2}N",
     predict=rc.on(theory.loss_floor),
     regime=theory.CODES.searched(
-        "no more codewords than functions; codes searched from random codewords",
-        holds=lambda cell: 2 ** cell["bits"] <= cell["outputs"] ** cell["facts"],
+        "no more codewords than functions, up to 2^20 pairs of both; codes searched from random "
+        "codewords",
+        holds=lambda cell: 2 ** cell["bits"] <= functions(cell) <= 2 ** (20 - cell["bits"]),
         facts=range(1, 10),
         outputs=range(2, 17),
         bits=range(13),
     ),
-    size=lambda c: 10 * 2 ** c["bits"] * c["outputs"] ** c["facts"],
+    size=lambda c: 10 * 2 ** c["bits"] * functions(c),
     cells={"smoke": TINY, "standard": TINY + rc.grid(facts=3, outputs=4, bits=(0, 2, 3, 4, 6))},
     rule=rc.OneSided(lower=-ROUNDING, method=rc.Deterministic()),
     why="""the bound holds for every code, so that the best code found is judged; with no bit, or a
@@ -113,7 +124,10 @@ random_code = coded(
     as often as the largest of 2^B binomial variables says.""",
     predict=rc.on(theory.random_code_accuracy),
     regime=theory.CODES.searched(
-        "the mean is exact; the grid has half a bit per bit of the facts",
+        "up to 2^24 letters in all codewords; the mean is exact; the grid has half a bit per bit "
+        "of the facts",
+        holds=lambda cell: 2 ** cell["bits"] * cell["facts"] <= 2**24,
+        bits=range(25),
     ),
     cells={"smoke": CODES[:2], "standard": CODES},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Betting(0, 1)),

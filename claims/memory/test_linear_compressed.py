@@ -13,8 +13,8 @@ from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
 linear_claim = partial(claim, source=rc.Source("B", "B1"))
-# Multiples of a predicted rank or dimension: edges of a region, and further out.
 VOCABULARIES = ((1024, 1024), (4096, 2048), (16384, 1024), (131072, 4096))  # tokens, queries
+# Multiples of a predicted rank or dimension: just inside a region's edges, and further out.
 RANKS, DIMS = (0.9, 0.96, 1.04, 1.1), (0.97, 1.03)
 
 

@@ -48,7 +48,7 @@ def rungs(*corners: rc.Cell) -> tuple[rc.Cell, ...]:
 
 
 def beyond(*dims: int) -> tuple[rc.Cell, ...]:
-    """Make cells at the necessary size, and well below it."""
+    """Make cells at the largest number of pairs that the bound allows, and well below it."""
     return rc.ladder(rc.grid(dim=dims), "associations", necessary, NEEDED)
 
 

@@ -1,7 +1,7 @@
 """Constructed MLP associative memories: accuracy, width, capacity, and ReLU features.
 
-A memory maps N inputs in d dimensions to M outputs, by m neurons. All sizes are of order 10 to
-1000, too small for the limit law N log N ~ m d. The claims test the law at finite size, and state
+A memory maps N inputs in d dimensions to M outputs, by m neurons. All sizes are from 24 to
+4096, too small for the limit law N log N ~ m d. The claims test the law at finite size, and state
 the limit.
 """
 

@@ -300,7 +300,7 @@ published_line = by_training(
 )
 def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """At these numbers of pairs training nearly always stores 99% of the pairs, and the sum of
-    outer products nearly never does."""
+    outer products nearly never does. The shares of draws in which they do differ by 0.5 or more."""
     pairs = block.draw(measured.draw, cell)
     hebbian = measured.stored(pairs, measured.hebbian(pairs)).double().mean(1)
     shares = {"hebbian": hebbian, "trained": accuracy(pairs)}

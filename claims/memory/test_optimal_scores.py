@@ -78,7 +78,7 @@ def optimal_level(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 )
 def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """Right scores of the sum of outer products vary widely: some are higher than needed, many too
-    low. In the best memory right scores are closer to each other, but not equal."""
+    low. In the best memory right scores vary less than half as much, but are not equal."""
     pairs = block.draw(measured.draw, cell)
     spread = profile(pairs, measured.regularised(pairs, RIDGE))[1]
     hebbian = profile(pairs, measured.hebbian(pairs))[1]

@@ -238,8 +238,9 @@ power_exponent_p = stored(
 )
 def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory that stores no more tokens than fit recalls more of them if the frequent tokens
-    dominate less. So equal weights up to a cut-off do better than weights by frequency, and even
-    than square-root weights, the better of the two tested above."""
+    dominate less. So equal weights up to a cut-off beat weights by frequency. In more than half of
+    the pairs of memories they even beat square-root weights of 512 tokens, the better of the two
+    tested above."""
     rooted = cell.replace(stored=TOKENS, power=0.5)
     return (block.draw(error, cell) < block.draw(error, rooted)).double()
 

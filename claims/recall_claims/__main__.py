@@ -27,6 +27,13 @@ WORKFLOW = ".github/workflows/claims.yml"
 SHORT = {
     ".gitignore": "__pycache__/\n.recall-claims/\nreports/*/\n",
     "pytest.ini": "[pytest]\naddopts = -p recall_claims.plugin\n",
+    "conftest.py": (
+        "from pathlib import Path\n\n"
+        "from recall_claims import add_paper\n"
+        "from recall_claims.hook import pytest_addoption  "
+        "# noqa: F401  (makes pytest collect claims)\n\n"
+        'add_paper(Path(__file__).with_name("paper.toml"))\n'
+    ),
 }
 """Files without anything to fill in."""
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")

@@ -75,7 +75,7 @@ def lines(
 ) -> list[Line]:
     """Work out the curves of a claim's prediction, and of wrong theories where they differ most.
 
-    There are no curves without a plot of curves and a prediction, or if the plot says that
+    There are no curves without a plot of curves and a prediction of means, or if the plot says that
     predictions are dear: too slow. If the regime ends or a prediction fails between cells, there is
     no curve along these cells. If the claim has a `curve` of its own, wrong theories have none.
 
@@ -200,7 +200,8 @@ def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: fl
     found: Points = {}
     if claim.curve is None:  # else the rows' predictions are critical values, or missing
         pairs = zip(strand.values, strand.rows, strict=True)
-        found = {x: row.predicted for x, row in pairs if isinstance(row.predicted, float)}
+        known = ((x, row.predicted) for x, row in pairs if isinstance(row.predicted, float))
+        found = {x: y for x, y in known if y > 0 or not up.log}
     places = (*across.between(ends, EVEN if strand.alone else 1), *strand.values)
     for x in {round(x) if whole else x for x in places} - found.keys():
         y = value(x)

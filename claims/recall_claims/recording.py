@@ -215,8 +215,10 @@ def paper(claim: Claim, budget: Budget) -> PaperEntry:
 def replay_line(claim: Claim, settings: Settings, file: str) -> str:
     """Write the command that runs the claim again."""
     device = f" --device {settings.device}" * (settings.device != "cpu")
-    told = f"--tier {settings.tier} --seed {settings.seed}{device} --report-dir reports/replay"
-    return f"pytest {file}::{claim.id} {told}"
+    error = settings.budget.probability
+    budget = f" --error-budget {error}" * (error != DEFAULT)
+    told = f"--tier {settings.tier} --seed {settings.seed}{device}{budget}"
+    return f"pytest {file}::{claim.id} {told} --report-dir reports/replay"
 
 
 def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:

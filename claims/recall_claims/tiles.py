@@ -27,8 +27,8 @@ def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
 
     Cells of a plane agree in all parameters, except the axes, that change the prediction. A plane
     needs cells at `FEWEST` places, and a name predicted for its first cell. There are no tiles
-    without a map, axes or predictions, or if some value on an axis is not a positive number. There
-    are none either if cells have different parameters.
+    without map, axes or predictions, or if cells differ in their parameters or have a value on an
+    axis that is not a positive number.
     """
     plot, predict = claim.plot, claim.predict
     if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:
@@ -113,14 +113,14 @@ def plane(predict: Predict, cell: Cell, axes: dict[str, list[float]], telling: l
                 if wide >= tall
                 else [(left, right, low, middle), (left, right, middle, high)]
             )
-    names = sorted({name for name in known.values() if name is not None})
-    places = {name: str(index) for index, name in enumerate(names)} | {None: "."}
+    names = sorted(filter(None, {*known.values()}))[:10]  # a digit each
+    places = {name: str(index) for index, name in enumerate(names)}
     return Tiles(
         params={name: cell[name] for name in telling},
         xs=_edges(xs),
         ys=_edges(ys),
         names=names,
-        rows=["".join(places[at(i, j)] for i in range(len(xs))) for j in range(len(ys))],
+        rows=["".join(places.get(at(i, j), ".") for i in range(len(xs))) for j in range(len(ys))],
     )
 
 

@@ -37,9 +37,21 @@ def sizes(*pairs: Pair, **more: str | float) -> tuple[rc.Cell, ...]:
     return table("subjects relations", *pairs, **more)
 
 
-def reducible(regime: rc.Regime) -> rc.Regime:
+def simulable(regime: rc.Regime, facts: int = 1024) -> rc.Regime:
+    """Narrow a regime to numbers of facts whose whole matrices can be simulated within a minute."""
+    return regime.searched(
+        f"at most {facts:,} facts, unless symmetry reduces the matrices",
+        holds=lambda cell: (
+            cell.get("weights") == "reduced" or cell["subjects"] * cell["relations"] <= facts
+        ),
+    )
+
+
+def reducible(regime: rc.Regime, facts: int = 1024) -> rc.Regime:
     """Extend a regime's search to matrices reduced by symmetry, which allow larger sizes."""
-    return regime.searched(subjects=rc.log_range(2, 1024), weights=("whole", "reduced"))
+    return simulable(regime, facts).searched(
+        subjects=rc.log_range(2, 1024), weights=("whole", "reduced")
+    )
 
 
 def whole(cell: rc.Cell) -> float:

@@ -135,7 +135,7 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
     "Under spectral flow errors fall as exp(-T^2 / sqrt(2 S R))",
     source=rc.Source("D", "D3", reference=common.REFERENCE),
     predict=RATE,
-    regime=theory.FALLING,
+    regime=common.simulable(theory.FALLING),
     cells={"smoke": FALL[:2], "standard": FALL},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Deterministic()),
     why="the reduced system is within 1.2% of the limit on this grid. Logarithms of S and R cause "

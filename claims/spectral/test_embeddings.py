@@ -19,6 +19,7 @@ from claims.spectral.common import (
     learned_ratio,
     learning_times,
     ratio,
+    simulable,
     sizes,
     tuple_of,
     whole,
@@ -62,7 +63,7 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     source=rc.Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\mapsto U\,W_{OV}(t)\,Z^\top,\ "
     r"W_{KQ}(t)\mapsto Z\,W_{KQ}(t)\,Z^\top",
-    regime=theory.FACTS.searched(
+    regime=simulable(theory.FACTS).searched(
         "uniformly random orthonormal embeddings of tokens and of answers; waves of size 0.01 are "
         "added to W_OV, four times its length at the start; until about the time of learning",
     ),
@@ -90,7 +91,9 @@ def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "Sign flow learns other matrices in other orthonormal embeddings",
     source=rc.Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\not\mapsto U\,W_{OV}(t)\,Z^\top",
-    regime=theory.FACTS.searched("as for the flows that are equivariant", without=("flow",)),
+    regime=simulable(theory.FACTS).searched(
+        "as for the flows that are equivariant", without=("flow",)
+    ),
     size=lambda c: 30 * whole(c),
     cells={"smoke": sizes((4, 2)), "standard": sizes((8, 4), (4, 6))},
     replicates=(24, 96),

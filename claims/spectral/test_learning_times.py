@@ -20,6 +20,7 @@ from claims.spectral.common import (
     learning_times,
     ratio,
     reducible,
+    simulable,
     sizes,
     time_of,
     whole,
@@ -81,7 +82,7 @@ EITHER = tuple(
     predict=lambda cell: time_of(cell, cell["part"]),
     latex=r"T_S \simeq \frac S2\sqrt{\frac{SR}{S-1}}\Big[\log\frac{x\sqrt R}{\alpha_0^2}+"
     r"\frac{E(x)}S\Big],\ E(x)=\mathrm{Ei}(x)-\log x-\gamma\ \text{(gradient)}",
-    regime=theory.LEARNED.searched(part=PARTS),
+    regime=simulable(theory.LEARNED).searched(part=PARTS),
     cells={"smoke": EITHER[:1], "standard": EITHER},
     rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),
     why="nothing is drawn; times are interpolated linearly between steps, to 1e-4",
@@ -111,7 +112,7 @@ gradient_ratio = ratio_in(300)(
     predict=ratio,
     latex=RATIO + r",\quad T_S = \frac{\sqrt{S(S-1)R}}2\left[\log\frac x{x_0}+"
     r"\frac{\mathrm{Ei}(x)-\mathrm{Ei}(x_0)}{S-1}\right]",
-    regime=reducible(theory.LEARNED).searched(
+    regime=reducible(theory.LEARNED, 4096).searched(
         flow=("gradient",), duration=rc.log_range(2.0, 131072)
     ),
     size=lambda c: whole(c) / 100,
@@ -211,7 +212,7 @@ spectral_order_one = ratio_in(60)(
     source=rc.Source("D", "D2", provenance="stated", reference="theory/spectral/flows.md"),
     predict=lambda cell: 1.0,
     latex=r"\rho \sim 1",
-    regime=theory.SPECTRAL.searched(
+    regime=simulable(theory.SPECTRAL).searched(
         "S/R up to 16", holds=lambda cell: cell["subjects"] <= 16 * cell["relations"]
     ),
     size=lambda c: 0.2 * whole(c),

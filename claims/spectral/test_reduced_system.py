@@ -60,7 +60,7 @@ TRAJECTORY = (
     source=rc.Source("D", "D5", provenance="reported", reference="theory/spectral/flows.md"),
     latex=r"W_{OV} = \alpha_SU_SZ_S^\top+\alpha_RU_RZ_R^\top,\quad "
     r"W_{KQ} = (\beta_SZ_S1+\beta_RZ_R1)\,z_q^\top",
-    regime=theory.PATHS.searched(
+    regime=common.simulable(theory.PATHS).searched(
         "random orthonormal embeddings for the other flows; more subjects and more relations"
     ),
     size=lambda c: 10 * whole(c),
@@ -116,7 +116,7 @@ def exchanged(cell: rc.Cell) -> float:
     source=common.REDUCED,
     predict=LOG_ODDS,
     latex=r"q_S = \frac{\alpha_S(t)\,\beta_S(t)}{\sqrt R} - \log(S-1)",
-    regime=theory.PATHS.searched(
+    regime=common.simulable(theory.PATHS).searched(
         "random orthonormal embeddings for the other flows; more subjects than relations and fewer",
         part=common.PARTS,
     ),

@@ -84,7 +84,7 @@ def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor
     """Sum, for each label, ``table[x]`` over the tokens x of its sequences: (R, V, d).
 
     ``table``: (R, V, d). ``tokens``: (S, K) rows, any K tokens of each of S sequences, sorted by
-    replicate and label; all replicates have equally many sequences. ``counts``: (R, V),
+    replicate and label, with equally many sequences per replicate. ``counts``: (R, V),
     sequences of each label. If labels have many tokens, the function counts tokens and multiplies
     tiles of counts by the table; otherwise it gathers rows.
     """

@@ -44,9 +44,9 @@ def mirrored(batch: Batch) -> torch.Tensor:
 
     with the same :math:`w_0` and s for every trigger: one run gives both probabilities. If the
     trigger's law has no preferred sign, the expectation is the same as for :func:`probability`. If
-    a quarter to a half of the sequences is localised, the variance is a quarter to two thirds as
-    large. The reason is that replicates differ mostly in the trigger's chance overlap with
-    :math:`w_0`.
+    a quarter to a half of the sequences is localised, the variance is about a quarter to three
+    quarters as large. The reason is that replicates differ mostly in the trigger's chance overlap
+    with :math:`w_0`.
 
     Raises ValueError if the trigger is in the values.
     """

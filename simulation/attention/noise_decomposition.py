@@ -83,10 +83,10 @@ def covariance(batch: Batch, first: str, second: str) -> torch.Tensor:
 def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
     """Compute the deviation of the trigger's weight in w from this weight at infinite N: (R,).
 
-    The mean square of this deviation is the variance that a finite sample adds to the trigger
-    score.
+    The mean square of this deviation is nearly the variance that a finite sample adds to the
+    weight.
 
-    Raises ValueError for a batch with the trigger in the values: the limit leaves out what it adds.
+    Raises ValueError for a batch with the trigger in the values, whose part the limit leaves out.
     """
     if batch.trigger_in_values:
         raise ValueError("the weight at infinite N is known only without the trigger in the values")

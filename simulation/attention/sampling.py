@@ -112,9 +112,9 @@ def draw(
     equally often. Embeddings ``"orthonormal"`` are basis vectors: a common rotation of z, trigger
     and query, or of u, changes no score and no logit, so none is drawn.
 
-    Raises ValueError for an empty list of generators, ``vocab_size`` or ``length`` below 2,
-    ``samples`` or ``dim`` below 1, an unknown law, ``dim < vocab_size + 2`` for ``"orthonormal"``,
-    or ``samples`` not a multiple of ``vocab_size`` with ``balanced``.
+    Raises ValueError for an empty list of generators, an unknown law, ``vocab_size`` or ``length``
+    below 2, or ``samples`` or ``dim`` below 1. ``"orthonormal"`` needs ``dim`` of at least
+    vocab_size + 2, and ``balanced`` needs ``samples`` that are a multiple of ``vocab_size``.
     """
     _check_sizes(vocab_size=vocab_size, length=length, samples=samples)
     streams = Streams(rngs, device, dtype)

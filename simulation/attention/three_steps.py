@@ -8,8 +8,8 @@ start at zero:
 3. value step ``V2 = V1 - gamma grad_V`` with the attention of ``W``.
 
 As eta -> 0 all predicted probabilities are equal in all three gradients, so ``V1 / eta`` and
-``W / (gamma eta)`` have limits; as gamma -> infinity attention becomes hard and ``V2 / gamma`` no
-longer depends on ``V1``. The functions return these limits. Derived from A7 by exact
+``W / (gamma eta)`` have limits. As gamma -> infinity attention becomes hard, and ``V2 / gamma`` no
+longer depends on ``V1``. The functions return these limits. We derived them from A7 by exact
 differentiation. In formulas, the columns of U are the output embeddings, and ``e_k`` is a basis
 vector.
 """

@@ -30,8 +30,9 @@ FREQUENCY = 6.0
 MARGIN, SCALE = 0.85, 100.0
 """Scores: EOS gets MARGIN * SCALE, a head's own tokens SCALE."""
 NEGLIGIBLE = 45.0
-"""A score counts as no further below the score of EOS, which each prompt has: its share is lost in
-rounding anyway, and exponentials that are denormal in float32 take eight times as long."""
+"""A score counts as no further below the score of EOS, which each prompt has. Shares of lower
+scores are lost in rounding anyway, and denormal exponentials in float32 take eight times as long.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

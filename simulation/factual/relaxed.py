@@ -119,7 +119,7 @@ def answers_shared(task: FactPrompts, rngs: Rngs) -> FactPrompts:
 
 
 def overlapping(facts: Facts, streams: Streams, overlap: float) -> Facts:
-    """Give the facts' unit embeddings a common component, with ``overlap`` as mean product."""
+    """Give the facts' unit embeddings a common part, with a mean product near ``overlap``."""
     with streams.together():
         common = [unit_vectors(streams, 1, facts.dim) for _ in range(2)]
 

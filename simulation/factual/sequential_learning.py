@@ -196,7 +196,7 @@ def growth_rates(before: Weights, after: Weights, duration: float) -> torch.Tens
 def flow(task: FactPrompts, weights: Weights, *, duration: float, steps: int) -> Iterator[Weights]:
     """Follow gradient flow by the classical Runge-Kutta method, and yield the weights of each step.
 
-    With a step of h, an early growth at rate lambda has a relative error of (lambda h)^4 / 120.
+    With a step of h, the rate lambda of early growth has a relative error of (lambda h)^4 / 120.
     """
     h, uniform = duration / steps, 1 / (task.subjects * task.relations)
     for _ in range(steps):
@@ -249,7 +249,7 @@ def sgd(
 
 
 def open_entropy(task: FactPrompts) -> torch.Tensor:
-    """Average the entropy of a relation's answers over subjects: (B,), in nats.
+    """Average, over relations, the entropy of a random subject's answer: (B,), in nats.
 
     >>> open_entropy(FactPrompts([product_dictionary(4, 3, 2)], answers=2)).exp().tolist()
     [2.0]

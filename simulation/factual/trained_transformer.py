@@ -127,7 +127,9 @@ def train(
     Raises ValueError if there is no generator, if rates are a list of another length than the
     generators, if a number is not positive, or if ``length`` is below 3.
     """
-    rates = [learning_rate] * len(rngs) if isinstance(learning_rate, float) else [*learning_rate]
+    rates = (
+        [learning_rate] * len(rngs) if isinstance(learning_rate, int | float) else [*learning_rate]
+    )
     if not rngs or len(rngs) != len(rates):
         raise ValueError(f"{len(rngs)} generators and {len(rates)} rates: pass one of each a model")
     if min(dim, batch, steps, test, check_every) < 1 or min(rates) <= 0 or length < 3:

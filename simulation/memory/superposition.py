@@ -138,8 +138,8 @@ def transferred(
         dtype: torch dtype of the result.
 
     Returns:
-        Shares of right answers, each (R,): ``value`` for a new set of facts, ``known`` for the sets
-        trained on.
+        Shares of right answers, each (replicates,): ``value`` for a new set of facts, ``known`` for
+        the sets trained on.
 
     Raises ValueError for fewer than 2 attributes, or fewer than 1 relation, dimension or set.
     """

@@ -3,7 +3,8 @@
 Token x = 1, 2, ... has frequency x^-alpha / zeta(alpha), embedding e_x, and one of M labels, f(x) =
 x mod M. Its answer is the label a of largest score ``u_a . W e_x``, where u_a is the label's
 embedding. The schemes of weights q are taken from arXiv 2310.02984 (paper C, statement C3). Tokens
-that are not stored are exchangeable, so a few of them, the probes, represent infinitely many.
+of one label that are not stored are exchangeable. So a few of them, the probes, represent
+infinitely many if each label has probes.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 PROBES = 100
-"""Tokens beyond the stored ones that are asked for."""
+"""Number of tokens beyond the stored ones that are asked for."""
 
 
 def frequencies(tokens: int, alpha: float) -> Floats:

@@ -1,7 +1,8 @@
 """Gradient, spectral and sign flow of a transformer's matrices, and optimisers.
 
 A rule determines the flow of each matrix: along the negative gradient of the loss, along the
-negative gradient's polar factor, or along the signs of its entries.
+negative gradient's polar factor, or along the signs of its entries. In shapes, B is the number of
+replicates.
 """
 
 import math
@@ -67,7 +68,7 @@ RULES: dict[str, Callable[[Tensor], Tensor]] = {
     "spectral": polar,
     "sign": sign,
 }
-"""What each flow makes of the gradient of a matrix."""
+"""Function that each flow applies to the negative gradient of a matrix."""
 
 
 class Moving(Protocol):

@@ -64,8 +64,9 @@ def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -
     """Compute Newton's step from W = 0: (R, d, d).
 
     The Hessian at W = 0 is the Kronecker product of the outputs' covariance, with all N weighted
-    equally, and the inputs' second moment under the weights. If a factor is singular, the step is
-    not finite. No error is raised, because a GPU would have to wait for the test.
+    equally, and the inputs' second moment under the weights. If a factor is singular, as with at
+    most d items, the step is made of rounding errors, or is not finite. No error is raised, because
+    a GPU would have to wait for the test.
     """
     centred = _centred(outputs)
     covariance = centred.mT @ centred / outputs.shape[1]

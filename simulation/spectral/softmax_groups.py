@@ -4,7 +4,8 @@ Exchanging items of a group, together with their answers, changes nothing. So al
 such exchanges map to each other are equal, and a table has each value once, with a column for each
 group of items. The first row has an item's score for its own answer. Other rows have its score for
 any other answer, group by group; one row for all other answers suffices if the columns of W do not
-interact. Tables are `Weights`. For 100,000 items a table has 1,000 or 10,000 numbers.
+interact. Tables are `Weights`. For 100,000 items in 1,000 groups, a table of two rows has
+2,000 numbers.
 """
 
 from dataclasses import dataclass

@@ -107,7 +107,7 @@ def in_basis(rule: Rule, basis: Tensor) -> Rule:
 def in_bases(rule: Rule, answers: Tensor, queries: Tensor) -> Rule:
     """Make a rule that applies ``rule`` in other orthonormal bases, (K, K) or (R, K, K).
 
-    The columns of ``answers`` and ``queries`` are the basis vectors.
+    The columns of ``answers`` and ``queries`` are the answers and queries in these bases.
     """
     return lambda matrix: answers.mT @ rule(answers @ matrix @ queries.mT) @ queries
 

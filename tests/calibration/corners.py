@@ -8,12 +8,10 @@ until the claim is decided or half of this time is used. Each corner has the lev
 So with probability 0.999 or more, no corner of the table is REFUTED where its claim is true (for t
 rules, as far as t holds at that level).
 
-A corner is out of reach if the theory or the first 16 replicates take longer than this time, or
-more memory than 6 GiB. A corner is not tried if a replicate computes more than 3e8 numbers. Nor is
-it tried if its first look would take longer than this time, at the speed of the claim's other
-corners. A command that stops early leaves corners untried too. The table has the number of corners
-not tried, and the longest of these first looks. A corner is broken if theory or simulation gives no
-number.
+A corner is out of reach if the theory or the first look takes longer than this time, or more memory
+than 10 GiB. The first look has 16 replicates, or fewer if the claim never uses so many. A corner is
+not tried if another of the claim is out of reach and computes no more numbers. A command that stops
+early leaves corners untried too. A corner is broken if theory or simulation gives no number.
 
 Strain is the distance of the worst estimate from the middle of its region, in half widths: above 1
 the estimate is beyond an edge. In a region with one edge, strain is the distance beyond this edge.
@@ -62,10 +60,10 @@ ALPHA = 1e-3 / 10_000
 """Level of a corner: 1e-3 over more corners than there are."""
 FIRST, LOOKS = 16, 17
 """Replicates of the first look, and the number of looks, each with twice as many."""
-AT_ONCE, MOST = 4e6, 3e8
-"""Largest count of numbers in a block of several replicates, and in one replicate."""
+AT_ONCE = 4e6
+"""Largest count of numbers in a block of several replicates, unless the first look is one block."""
 VERDICTS = ("SUPPORTED", "INCONCLUSIVE", "OUT OF REACH", "BROKEN", "REFUTED")
-ROOM = 6 * 2**30
+ROOM = 10 * 2**30
 """Bytes that the command may take."""
 PAGE = Path(__file__).with_name("CORNERS.md")
 KEPT = Path(".recall-claims/corners.jsonl")
@@ -194,9 +192,11 @@ def _last_look(corner: Corner, end: float) -> Look[Decision]:
         OutOfReach: the time is up before the first look.
     """
     one = at(corner.claim, corner.point)
-    room = max(1.0, AT_ONCE / max(corner.size, 1.0))
-    block = min(FIRST, 2 ** int(math.log2(room)))
-    steps = [FIRST // block * 2**n for n in range(LOOKS)]
+    first = block = min(FIRST, max(last for _, last in corner.claim.replicates.values()))
+    if first == FIRST:
+        room = max(1.0, AT_ONCE / max(corner.size, 1.0))
+        block = min(FIRST, 2 ** int(math.log2(room)))
+    steps = [first // block * 2**n for n in range(LOOKS)]
     level = one.rule.alpha_of_look(ALPHA, len(steps))
 
     def drawn(cell: Cell, blocks: Iterable[int]) -> list[Observations]:
@@ -227,25 +227,23 @@ def strain(part: Component) -> float:
     return abs(2 * estimate - low - high) / (high - low)
 
 
-def first_look(corner: Corner, every: Iterable[Corner], kept: Mapping[str, Tried]) -> float:
-    """Estimate the seconds of a first look by the fastest of the claim's corners so far.
+def reach(every: Iterable[Corner], kept: Mapping[str, Tried], seconds: float) -> float:
+    """Return the size of the claim's smallest corner that was out of reach; infinity if none was.
 
-    The estimate is 0 if no corner of a known size has replicates.
+    Corners that had less than these seconds, or have no known size, do not count.
     """
-    tried = ((one.size, kept[one.key]) for one in every if one.key in kept)
-    speeds = (t.seconds / t.replicates / size for size, t in tried if size and t.replicates)
-    return FIRST * corner.size * min(speeds, default=0.0)
+    sizes = ((one.size, kept[one.key]) for one in every if one.size and one.key in kept)
+    out = (size for size, found in sizes if found.verdict == VERDICTS[2] and found.limit >= seconds)
+    return min(out, default=math.inf)
 
 
 def row(claim: Claim, every: Sequence[Corner], kept: Mapping[str, Tried]) -> str:
     """Write the results at the corners of a claim as a row of the table."""
     tried = [(corner, kept[corner.key]) for corner in every if corner.key in kept]
     verdicts = Counter(found.verdict for _, found in tried)
-    left = [corner for corner in every if corner.key not in kept]
-    longest = max((first_look(corner, every, kept) for corner in left), default=0.0)
     cells = [f"`{claim.id}`", str(len(every))]
     cells += [str(verdicts[one] or "") for one in VERDICTS]
-    cells.append(f"{len(left)}, {longest:.0f} s" if longest else str(len(left) or ""))
+    cells.append(str(len(every) - len(tried) or ""))
     if tried:
         corner, found = max(tried, key=lambda pair: (pair[1].verdict == "REFUTED", pair[1].strain))
         spent = sum(each.seconds for _, each in tried)
@@ -263,9 +261,7 @@ def document(rows: Iterable[str]) -> str:
         "`python -m tests.calibration.corners --markdown FILE`",
         str(__doc__).partition("\n\n")[2].strip(),
         "| claim | corners | inside | undecided | out of reach | broken | REFUTED "
-        "| not tried, first look | worst | strain: estimate [interval] | core s |\n"
-        + 11 * "|---"
-        + "|",
+        "| not tried | worst | strain: estimate [interval] | core s |\n" + 11 * "|---" + "|",
     )
     return "\n\n".join(head) + "".join(f"\n{line}" for line in sorted(rows)) + "\n"
 
@@ -293,9 +289,11 @@ def main() -> int:
     for corner in sorted((c for found in every.values() for c in found), key=lambda c: c.size):
         known = kept.get(corner.key)
         again = known is None or (known.verdict in VERDICTS[1:3] and known.limit < given.seconds)
-        slow = first_look(corner, every[corner.claim.id], kept) > given.seconds
-        dear = corner.size > MOST or slow
-        if again and not dear and time.monotonic() < end:
+        if (
+            again
+            and corner.size < reach(every[corner.claim.id], kept, given.seconds)
+            and time.monotonic() < end
+        ):
             forget()  # what a theory keeps of one corner may be much
             kept[corner.key] = known = judged(corner, given.seconds)
             with given.kept.open("ab") as file:

@@ -48,6 +48,19 @@ def steps(cell: rc.Cell, block: rc.Block) -> np.ndarray:
     return np.full(block.replicates, float(cell["samples"] >= 2 * cell["dim"]))
 
 
+@declared(
+    "T.constant",
+    CELLS,
+    regime=rc.Regime("any", SIZES),
+    replicates=2,
+    rule=rc.MeanRatio(rc.Region(0.9, 1.1), method=rc.Deterministic()),
+    predict=lambda cell: cell.number("dim"),
+)
+def constant(cell: rc.Cell, block: rc.Block) -> np.ndarray:
+    """Every replicate is the dimension."""
+    return np.full(block.replicates, cell.number("dim"))
+
+
 @pytest.fixture(autouse=True)
 def without_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corners, "_code", str)
@@ -78,15 +91,26 @@ def test_a_corner_that_fails_is_told_and_nothing_is_tried_twice(
     assert page.read_text(encoding="utf-8").splitlines()[-2:] == [row, other]
 
 
-def test_what_is_too_dear_is_left_and_said(
+def test_corners_larger_than_one_out_of_reach_are_not_tried_until_there_is_more_time(
     command: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept, page = command
-    monkeypatch.setattr(corners, "MOST", 100)
-    assert corners.main() == 0
-    assert len(kept.read_text(encoding="utf-8").splitlines()) == 3
-    row = page.read_text(encoding="utf-8").splitlines()[-2]
-    assert row.startswith("| `T.corners` | 4 | 1 |  |  |  |  | 3, ")
+    def slow(corner: corners.Corner, seconds: float) -> corners.Tried:
+        verdict = "OUT OF REACH" if corner.size > seconds else "SUPPORTED"
+        return corners.Tried(corner.key, verdict, 0.0, "", 16, 0.0, seconds)
+
+    _, page = command
+    monkeypatch.setattr(corners, "judged", slow)
+    monkeypatch.setattr(corners, "imported", lambda: {mean.id: mean})
+    for seconds, row in ((40, "| 1 |  | 1 |  |  | 2 |"), (300, "| 3 |  | 1 |  |  |  |")):
+        sys.argv[2] = str(seconds)
+        assert corners.main() == 0
+        last = page.read_text(encoding="utf-8").splitlines()[-1]
+        assert last.startswith(f"| `T.corners` | 4 {row} ")
+
+
+def test_the_first_look_has_no_more_replicates_than_the_claim_may_have() -> None:
+    [first, *_] = corners.of(constant)
+    assert corners.judged(first, 5.0).replicates == 2
 
 
 def test_rungs_inside_an_edge_support_a_critical_value() -> None:

@@ -84,6 +84,15 @@ def test_fresh_seed_is_printed_recorded_and_can_be_replayed(suite: Suite) -> Non
     assert suite.figures("replayed") == suite.figures("fresh")
 
 
+def test_a_replay_has_the_error_budget_of_its_run(suite: Suite) -> None:
+    suite.write("one")
+    suite.run("--error-budget", "0.01")
+    [row] = suite.report()["claims"]
+    suite.run(*row["replay"].split()[2:])
+    [again] = suite.report("reports/replay")["claims"]
+    assert (again["alpha"], again["components"]) == (row["alpha"], row["components"])
+
+
 def test_claims_are_not_spread_by_xdist(suite: Suite) -> None:
     suite.write("one")
     shutil.copy(suite.file, "test_more.py")

@@ -119,6 +119,10 @@ def test_ticks_are_few_and_inside(low: float, wide: float, log: bool) -> None:
     assert all(ends[0] - slack <= value <= ends[1] + slack for value in values)
 
 
+def test_both_ends_of_a_logarithmic_axis_have_ticks_if_they_are_powers_of_ten() -> None:
+    assert [*Axis(log=True, ends=(1.0, 100.0)).labels()] == ["1", "2", "5", "10", "20", "50", "100"]
+
+
 def test_ticks_are_at_values_that_reach_over_half_of_the_axis() -> None:
     for end, ticks in ((80.0, [10.0, 40.0]), (1500.0, ())):
         axis = Axis(seen=[10.0, end])

@@ -224,7 +224,7 @@ def _spread(
     The form $\sum_p a_p g^\top S^{p+1} g / m_{p+1}$ of $w_{noise}$ ($a_p$: share of the terms of
     power p, $m_k$: spectral moments of $S$) has variance
     $\frac2d\sum_{pq} a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$. The label counts $n$ scale the terms that
-    the mean covariance reads. With the output Gram matrix $G$, they scale contexts ($p = 3$) by
+    the mean covariance reads. With the output Gram matrix $G$, they scale terms with $p = 3$ by
     $n^\top G^2 n$, of relative variance $2t_4/(Vt_2^2)$. They scale the mean embedding ($p = 2$) by
     $y^2$, $y = n^\top G n$, of the relative variance of the square of a $\chi^2_k$, $k = V/t_2$.
     Their covariance is $2\cdot 2t_3/(Vt_2)$. The part of the counts' variance that ``agreement``

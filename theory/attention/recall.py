@@ -56,10 +56,9 @@ BALANCED = SEEN.searched(
     balanced=(True,),
 )
 CLOSED_FORM = SEEN.searched(
-    "N >= 2 V, unit-sphere embeddings; 28 V with the trigger in the values, so that thresholds are "
-    "below V",
+    "N >= 2 V, unit-sphere embeddings; 64 V with the trigger in the values",
     holds=lambda cell: (
-        cell["samples"] >= (28 if cell["trigger_in_values"] else 2) * cell["vocab_size"]
+        cell["samples"] >= (64 if cell["trigger_in_values"] else 2) * cell["vocab_size"]
     ),
     without=("dim", "embeddings"),
 )
@@ -236,7 +235,8 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     r"""Recall accuracy with Gaussian interference, averaged over tokens and embeddings.
 
     A token is recalled if its own score, $s_n + \sigma_A t$, exceeds $V - 1$ independent
-    competitors of standard deviation $\sigma_B$. $n$ is binomial, or $n = \lambda$ if ``balanced``.
+    competitors of standard deviation $\sigma_B$. $n$ is binomial. If ``balanced``,
+    $n = \lambda$ and $B^2 = T^2$.
 
     As competitors are taken as independent, the formula is too low at large load, by up to 0.05
     against `recall_accuracy` (150 random settings). At loads up to 3 it may be 0.04 too high.
@@ -317,11 +317,12 @@ def half_dim(problem: Problem) -> float:
     $\delta = \frac{c^3}{6\lambda(c^2+\lambda/\beta_0^2)}$ of the signal ($c = 1 + \tau$). Hence
     $\beta_V = \beta_0/(1-\delta)$; without $\delta$ the formula is 8% low at $\lambda = 2$. With
     $\tau = 0$ and $\lambda\to\infty$ it is $\beta_V^2+\sqrt{\beta_V^4+\beta_V^2V}$. The problem's
-    own ``dim`` plays no part.
+    own ``dim`` and ``embeddings`` play no part: the formula is for embeddings on the sphere.
 
     Finite size: competitors' scores are correlated, which lowers the true value at large load by 5%
     at V = 256 and 2% at V = 1024. Stated error: {error}. With the trigger in the values the formula
-    holds where the threshold is below V (2% off at V = 256, load 64). Above V it is 30% too low.
+    is within 4% of `half_dim_refined` from loads of 64 on, and too low at smaller loads: by 8%
+    (V = 128) to 16% (V = 2048) at load 28. It neglects that the rivals' counts are skewed.
     """
     size, load, tau = problem.vocab_size, problem.load, float(problem.trigger_in_values)
     median = float(special.ndtri(2 ** (-1 / (size - 1))))
@@ -340,7 +341,7 @@ def half_dim(problem: Problem) -> float:
 def half_dim_asymptotic(problem: Problem) -> float:
     r"""Leading order of `half_dim` for $V\to\infty$ without the trigger in the values.
 
-    The limit is approached logarithmically: at large load the true value is 6 to 8% lower from V =
+    The limit is approached logarithmically: at large load the true value is 6 to 7% lower from V =
     256 to 2048, and still 4% lower at V = 10^15.
     """
     size, load = problem.vocab_size, problem.load

@@ -165,9 +165,9 @@ def coefficients(problem: MlpProblem) -> Coefficients:
 def trigger_signal(problem: MlpProblem) -> float:
     r"""Mean trigger score $E\theta_{trig}$.
 
-    $\bar c$, the factor of pairs (`Coefficients`), tends to $b_1^2$ for small $\varepsilon$. Only
-    pairs of samples with the same label carry signal. Through a layer the signal needs the slope of
-    $\phi$ at small arguments; an even $\phi$ has no slope there.
+    $\bar c$, the factor of pairs (`Coefficients`), tends to $b_1^2$ for small $\varepsilon$. With
+    the trigger in the keys alone, only pairs of samples with the same label carry signal. This
+    signal needs the slope of $\phi$ at small arguments; an even $\phi$ has no slope there.
     """
     p, c = problem, coefficients(problem)
     tau = float(p.trigger_in_values)

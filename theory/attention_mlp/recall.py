@@ -225,9 +225,9 @@ def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
 
-    Stated error for V >= 128 and m >= 32: {error} (0.037 too low with He2 at V = 165, d = 24,
-    m = 180). With He3, whose moments depend on rare neurons, it is up to 0.1 too low until m is
-    several times the kurtosis of the features (93).
+    Stated error for V >= 128, m >= 32, d >= 16 and N >= V: {error} (0.037 too low with He2 at
+    V = 165, d = 24, m = 180). With He3, whose moments depend on rare neurons, it is up to 0.1 too
+    low until m is several times the kurtosis of the features (93).
     """
     return _accuracy(problem, balanced)
 

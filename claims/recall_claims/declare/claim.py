@@ -33,9 +33,8 @@ T = TypeVar("T")
 class Grids(Mapping[str, tuple[Cell, ...]]):
     """The cells of each tier; a function that makes a grid is called when its cells are needed.
 
-    Grids around a predicted threshold take seconds to work out. A worker that simulates gets its
-    cell and needs no grid. A run builds the grid of its tier only; collection builds only the grids
-    that are given as cells.
+    Grids around a predicted threshold take seconds to work out. A run builds the grid of its tier
+    only; collection builds only the grids that are given as cells.
 
     Args:
         claim: the claim's id.

@@ -133,8 +133,8 @@ def replicate_generators(
     Names are hashed with SHA-256, never with `hash()`, so a stream is the same in every process, on
     every platform and whatever else the suite runs.
 
-    NumPy's `SeedSequence.spawn` gives each replicate its seed. SFC64 is the fastest of NumPy's
-    generators.
+    A `spawn_key` of NumPy's `SeedSequence` gives each replicate its seed. SFC64 is the fastest of
+    NumPy's generators.
 
     Args:
         suite_seed: the run's seed, a non-negative integer.

@@ -141,7 +141,7 @@ def factory(spec: str) -> Callable[[], Any]:
             mpi4py's.
 
     Raises:
-        ExecutorError: the value is none of these, or dask is not installed.
+        ExecutorError: the value is none of these, dask is missing, or its address unprotected.
     """
     if spec == "serial":
         return SerialExecutor

@@ -5,8 +5,8 @@ directly or not, except theory and this library. It also depends on every file o
 modules. Each conftest.py next to or above the claim counts, and each plugin of pytest's
 configuration, with their imports, because they could change the observations.
 
-Fingerprints are of syntax trees without docstrings and comments. They also leave out arguments that
-only declare claims: in decorators of plain functions, and in the calls that make the file's other
+Fingerprints are of syntax trees without comments and docstrings. They also leave out arguments that
+only declare claims: in decorators of plain functions, and in calls that make the file's other
 claims. If a call makes a claim of a lambda or closure, that claim's fingerprint includes the call.
 """
 
@@ -91,7 +91,7 @@ def replaced(module: str, conftests: Iterable[types.ModuleType]) -> Iterator[str
 
 
 def _is_plain(function: Callable[..., Any]) -> bool:
-    """Whether a function is neither a lambda nor has captured values or defaults."""
+    """Whether a function is no lambda or inner function, and has no closure or defaults."""
     if not isinstance(function, types.FunctionType) or "<" in function.__qualname__:
         return False
     return not (function.__closure__ or function.__defaults__ or function.__kwdefaults__)
@@ -148,11 +148,14 @@ def _module_code(module: str) -> str:
 
 def without_docstrings(tree: ast.AST) -> str:
     """Write the tree as text, without docstrings."""
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(tree):
-        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [one for one in node.body if not _is_text(one)]
     return ast.dump(tree)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _folders(module: str) -> tuple[Path, ...]:

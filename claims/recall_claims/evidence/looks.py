@@ -2,8 +2,8 @@
 
 `looks` is a generator. It yields a `Look`, which lists the blocks that each cell lacks, and gets
 their observations, until no block is lacking. It knows no ledger, clock or executor, so a run, a
-probe of a hunt, a trial of a stated error and a benchmark share it. Each of them adds a source of
-blocks and a way to decide.
+check, a probe of a hunt and a trial of a stated error share it. Each adds a source of blocks and a
+way to decide.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Refuse a claim that is written wrongly, before anything runs.
 
-Predictions, and grids around them, take seconds to work out. So collection checks only what needs
-no prediction (`check_text`). `check` tries rule and controls in the cells just before a claim runs.
+Predictions, and grids around them, take seconds to work out. So collection leaves rule and controls
+untried (`check_text`). `check` tries them in the cells just before a claim runs.
 """
 
 import re
@@ -21,9 +21,9 @@ UNTENABLE = (ClaimError, ValueError, TypeError, KeyError)
 
 
 def check_text(claim: Claim) -> None:
-    """Refuse a claim for faults that show without any prediction.
+    """Refuse a claim for faults that show before rule and controls are tried.
 
-    No function that returns a grid is called, and rule and controls are not tried.
+    No function that returns a grid is called. `CriticalLocation` predicts, to complete given cells.
 
     Raises:
         ClaimError: as for `check`.

@@ -287,9 +287,9 @@ def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None =
         with np.errstate(divide="ignore"):  # a whole stake is lost if a value is 0
             logs += np.log1p(gains) @ counts[some]
         if spread is not None:
-            # By Taylor's theorem, values win at most this much less than their mean: half the
-            # square of (c x/m) / (1 - c + c x/m) at the least x, times the spread. We take the
-            # square at their mean, which needs 0.501 instead of 1/2.
+            # By Taylor's theorem, values win at most this much less than their mean M: half the
+            # square of (c M/m) / (1 - c + c x/m) at the least x, times the spread. We take the
+            # square at x = M, which needs 0.501 instead of 1/2.
             left = np.divide(1 - STAKES[:, None], 1 + gains, np.ones(gains.shape), where=gains > -1)
             logs -= 0.501 * (1 - left) ** 2 @ spread[some]
     top = float(logs.max())  # scipy's logsumexp takes six times as long

@@ -192,9 +192,9 @@ def judge(components: Sequence[Component]) -> Verdict:
 def resolution(components: Sequence[Component]) -> float | None:
     """Return the smallest error of the theory that the intervals refute; None if they refute none.
 
-    Components without an estimate do not count. Several ratios, differences, probabilities, shares
-    or errors test one theory: an error common to all is refuted as soon as one component refutes
-    it. Exponents are separate numbers, each with its own error: the largest counts.
+    Several ratios, differences, probabilities, shares or errors test one theory: an error common to
+    all is refuted as soon as one component refutes it. Of these, components without an estimate do
+    not count. Exponents are separate numbers, each with its own error: the largest counts.
     """
     if components[0].scale == "exponent":
         return finite(max(_up_and_down([component]) for component in components))
@@ -204,7 +204,7 @@ def resolution(components: Sequence[Component]) -> float | None:
 def _up_and_down(components: Sequence[Component]) -> float:
     """Return the larger of the smallest refuted errors upwards and downwards.
 
-    Of a share only the error upwards counts, and of regions with one edge the smaller error.
+    If all regions have one edge, the smaller error counts.
     """
     known = [_too_large_and_small(c) for c in components if not math.isnan(c.estimate)]
     up, down = (min((errors[side] for errors in known), default=math.inf) for side in (0, 1))
@@ -222,7 +222,7 @@ def _centred(c: Component) -> Interval:
     found, estimate = c.interval, c.estimate
     ends = c.region.low, c.region.high
     if not all(map(math.isfinite, ends)) or c.scale in ("share", "error"):
-        return found  # the region does not say where in it the estimand is
+        return found
     if c.scale == "ratio" and estimate > 0 and ends[0] > 0:
         by = (1.0 if ends[0] <= 1 <= ends[1] else math.sqrt(ends[0] * ends[1])) / estimate
         return Interval(found.low * by, found.high * by)
@@ -235,6 +235,6 @@ def _too_large_and_small(c: Component) -> tuple[float, float]:
     found, region = _centred(c), c.region
     if c.scale != "ratio":
         return max(found.high - region.low, 0.0), max(region.high - found.low, 0.0)
-    up = found.high / region.low - 1 if region.low > 0 else math.inf
-    positive = found.low > 0 and region.high > 0
-    return up, max(1 - found.low / region.high, 0.0) if positive else math.inf
+    up = max(found.high / region.low, 1.0) - 1 if region.low > 0 else math.inf
+    known = found.low > 0 and 0 < region.high < math.inf
+    return up, max(1 - found.low / region.high, 0.0) if known else math.inf

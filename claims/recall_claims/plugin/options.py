@@ -137,7 +137,7 @@ def place(config: pytest.Config, name: str) -> Path:
 
 
 def _refuse_empty_and_impossible(option: Callable[[str], Any], here: Path) -> None:
-    """Refuse options without a value, and paths that no system can have."""
+    """Refuse options without a value, unknown tiers, and impossible paths."""
     for name in VALUED:
         # Before Python 3.13, argparse turns the value "--" into an empty list.
         if option(name) in ("", [], "--"):

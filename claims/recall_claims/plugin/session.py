@@ -33,7 +33,8 @@ class ClaimSession:
     """Settings, evidence, baseline and report of one pytest process, as its options say.
 
     Raises:
-        ValueError: an option makes no sense, or a baseline given as an option cannot be read.
+        ValueError: an option makes no sense, or a baseline that is needed cannot be read.
+        ReportError: the certificates cannot be read.
     """
 
     def __init__(self, config: pytest.Config) -> None:

@@ -90,7 +90,7 @@ def _powers(low: float, high: float) -> list[float]:
     of the powers, up to MAX_TICKS.
     """
     powers = range(math.ceil(low), math.floor(high) + 1)
-    found = [part * 10.0**p for p in range(math.floor(low), math.ceil(high)) for part in (1, 2, 5)]
+    found = [part * 10.0**p for p in range(math.floor(low), powers.stop) for part in (1, 2, 5)]
     found = [value for value in found if low <= math.log10(value) <= high]
     if len(found) <= MAX_TICKS + 1:
         return found

@@ -10,7 +10,7 @@ LETTER, HEIGHT, GAP = 5.3, 9.0, 5.0  # a letter's width and height, a name's gap
 STEP = 3.0  # distance that two places along a curve should have
 EACH = 3  # step between places of a curve to try for its name
 SQUARE, COLUMNS = 2.0, 256  # side of the squares to search, and number of squares in a row
-NEAR, CLEAR = 2.0, 9.0  # margins of a name that are empty if it hides nothing, and preferably
+NEAR, CLEAR = 2.0, 9.0  # margins around a name that must be, and should be, empty
 SIDES = {"end": (-1.0, 0.0), "start": (1.0, 0.0), "above": (0.0, -1.0), "below": (0.0, 1.0)}
 
 

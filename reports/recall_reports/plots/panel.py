@@ -17,7 +17,7 @@ from recall_reports.plots.chart import MUTED, Chart, Mark, Point
 from recall_reports.record import ClaimRow
 from recall_reports.record.values import Plot
 
-WIDTH, RIGHT, TOP, TALL = 324.0, 312.0, 22.0, 164.0  # the drawing's width, the frame's sides
+WIDTH, RIGHT, TOP, TALL = 324.0, 312.0, 22.0, 164.0  # drawing's width; frame's right, top, height
 BOTTOM = TOP + TALL
 LETTER, ROW = 5.5, 15.0  # mean width of a character, height of a row of the legend
 

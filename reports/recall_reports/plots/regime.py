@@ -33,7 +33,7 @@ def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
-    """Draw the points, with points shown to be outside the region on top; return the caption."""
+    """Draw the points, those outside by a standard error on top; return the caption."""
     assert claim.hunt is not None
     points = claim.hunt.points
     x, y = telling(points)

@@ -24,7 +24,7 @@ from recall_reports.record.values import finite as finite
 VERSION: Final = "recall-claims/4"
 
 ID: Final = r"^[A-Za-z0-9_]+\.[A-Za-z0-9._-]+(?![\s\S])"
-"""Pattern of a claim's id: a dot in its first word distinguishes it from the page's other ids."""
+"""Pattern of a claim's id: a dot after its first word sets it apart from the page's other ids."""
 NAME: Final = r"^[!-~]([ -~]*[!-~])?(?![\s\S])"
 """Pattern of other names: ASCII, so that no two names look alike."""
 Name = Annotated[str, Meta(pattern=NAME)]

@@ -107,7 +107,7 @@ class Plot:
         x_label: label of `x`; by default the parameter with its symbol in the paper's file.
         y_label: the observable, with its unit; a plot of means needs one. A parity plot puts
             "predicted" and "simulated" before it.
-        span: the ends of the predicted curve; by default a little beyond the cells.
+        span: the ends of the predicted curve; by default a little beyond the cells, in a `Regime`.
         dear: whether predictions are too slow for curves between cells, such as over 10 ms each.
         line: the predicted curves, made with the claim's record.
         tiles: the predicted names over the plane of a map, also made with the record.

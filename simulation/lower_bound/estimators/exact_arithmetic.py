@@ -9,8 +9,8 @@ all tables, and then applies Bayes' rule:
 .. math:: P(\pi \mid C) \propto \sum_{C' \sim C} \prod_k
     \frac{C'_{kx}!}{(C'_{kx} - n_k)!}\Big|_{x = \pi^{-1}(k)} \prod_{kx} \frac{1}{C'_{kx}!} ,
 
-summed over the tables C' of non-negative counts that differ from C by constants in the columns,
-with :math:`n_k` the number of sequences with label k.
+summed over the tables C' of non-negative counts, with the true total, that differ from C by
+constants in the columns. Here :math:`n_k` is the number of sequences with label k.
 """
 
 import itertools

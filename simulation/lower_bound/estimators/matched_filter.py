@@ -12,7 +12,7 @@ from simulation.lower_bound.gradient_channel import Observation
 
 
 def scores(observation: Observation) -> torch.Tensor:
-    """Score tokens and labels, (R, V, V), in units 1/(L V): right labels score 1 on average."""
+    """Score tokens and labels by S times L V, (R, V, V): right labels average 1 - 1/V."""
     scale = observation.length * observation.vocab_size
     return scale * observation.z @ observation.gradient.mT @ observation.u.mT
 

@@ -6,7 +6,7 @@ S has the scores by token and label, and G is the gradient. The rows of U and Z 
 input embeddings, centred, and :math:`\rho` is the ridge. In the channel `gradient_channel.gaussian`
 signal and noise both have covariances proportional to :math:`U^\top U \otimes Z^\top Z`. So the
 linear estimate of minimum mean square error (MMSE) has no ridge. A large ridge gives the matched
-filter.
+filter of the centred embeddings.
 """
 
 import torch
@@ -19,7 +19,7 @@ from simulation.lower_bound.gradient_channel import Observation, centred
 def scores(observation: Observation, *, ridge: float = 0.5) -> torch.Tensor:
     """Score tokens and labels, by S times L V: (R, V, V).
 
-    ``ridge``: rho in units of V/d, the mean eigenvalue of U^T U.
+    ``ridge``: rho in units of V/d, about the mean eigenvalue of U^T U.
     """
     left, right = (_filtered(vectors, ridge) for vectors in (observation.u, observation.z))
     scale = observation.length * observation.vocab_size

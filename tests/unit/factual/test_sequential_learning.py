@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+import recall_claims as rc
+from claims.factual import test_sequential_stages as stages
 from simulation.factual import sequential_learning as learning
 from simulation.factual.sequential_learning import FactPrompts, Losses, Weights
 from tests.unit.draws import end, generators
@@ -150,3 +152,11 @@ def test_losses_along_a_path_are_those_of_every_so_many_steps() -> None:
     losses = learning.losses_along(task, start, path, every=3)
     expected = [task.losses(weights).total for weights in (start, path[2], path[5])]
     assert torch.equal(losses.total, torch.stack(expected))
+
+
+def test_the_simulated_loss_is_right_where_growth_times_are_farthest_apart() -> None:
+    claim = stages.flow_loss_curve
+    cell = rc.Cell(answers=2, relations=2, subjects=64, time=1024.0)
+    block = rc.Block((np.random.default_rng(0),), "cpu", torch.float64)
+    assert claim.predict is not None
+    assert claim.observe(cell, block).item() == pytest.approx(claim.predict(cell), abs=1e-6)

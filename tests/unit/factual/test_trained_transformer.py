@@ -164,7 +164,7 @@ def test_senseless_training_is_refused() -> None:
     for seeds, rates in (([1, 2], [0.1]), ([], [])):
         with pytest.raises(ValueError, match="one of each a model"):
             run(seeds, SMALL, learning_rate=rates)
-    for wrong in ({"steps": 0}, {"length": 2}, {"learning_rate": 0.0}, {"test": 0}):
+    for wrong in ({"steps": 0}, {"length": 2}, {"learning_rate": 0}, {"test": 0}):
         with pytest.raises(ValueError, match="must be"):
             run([1], SMALL, **wrong)
 

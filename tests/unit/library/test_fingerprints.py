@@ -21,10 +21,12 @@ from simulation.attention import sampling
 from theory.attention import problem
 
 SIZE = 3
+"""A number."""
 
 class Shape:
     """A class."""
     sides = 4
+    """A field."""
 
 @cache
 def cached(x):
@@ -108,6 +110,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("one", '"second", 1.2', '"first", 1.2', True),
         ("one", '"""Doc."""', '"""Another docstring."""', True),
         ("one", '"""A class."""', '"""Another docstring."""', True),
+        ("one", '"""A number."""', '"""Another docstring."""', True),
+        ("one", '"""A field."""', '"""Another docstring."""', True),
         ("one", "@decorate\n", "@decorate  # a comment\n", True),
         ("one", '"""The theorem."""', '"""The theorem, reworded."""', True),
         ("one", "Region(0.9, 1.1)", "Region(0.8, 1.2)", True),

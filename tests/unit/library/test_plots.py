@@ -54,6 +54,11 @@ def test_a_power_law_on_logarithmic_axes_needs_few_points() -> None:
     assert len(line.xs) == 3
 
 
+def test_a_prediction_that_a_logarithmic_axis_cannot_show_is_left_out() -> None:
+    plot = rc.Plot(x="x", log="xy", y_label="items")
+    assert drawn(lambda c: c["x"] - 8.0, rc.grid(x=(4, 16, 64)), plot) == []
+
+
 def test_whole_numbers_stay_whole_and_what_changes_along_changes_between() -> None:
     cells = tuple(rc.Cell(x=x, items=16 * x) for x in (32, 64, 128))
     seen = []
@@ -178,6 +183,15 @@ def test_what_has_no_plane_has_no_tiles(
     predict: Any, cells: tuple[rc.Cell, ...], plot: rc.Plot
 ) -> None:
     assert planes(predict, cells, plot) == []
+
+
+def test_only_ten_names_have_tiles() -> None:
+    xs = [float(x) for x in range(1, 14)]
+    found = tiles.plane(
+        lambda c: f"{c['x']:02.0f}", rc.Cell(x=1.0, y=1.0), {"x": xs, "y": [1.0, 2.0]}, []
+    )
+    assert found.names == [f"{x:02}" for x in range(1, 11)]
+    assert found.rows == ["0123456789..."] * 2
 
 
 def test_places_where_the_formula_breaks_down_stay_empty() -> None:

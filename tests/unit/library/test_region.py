@@ -93,6 +93,13 @@ def test_resolution_is_the_smallest_shift_that_refutes(
     assert not refuted(value * 0.999)
 
 
+@pytest.mark.parametrize(
+    ("region", "error"), [((0.5, math.inf), 7.0), ((8.0, math.inf), 0.0), ((-math.inf, 5.0), 0.8)]
+)
+def test_resolution_of_a_ratio_with_one_edge(region: tuple[float, float], error: float) -> None:
+    assert resolution([component(1.0, 4.0, region)]) == pytest.approx(error)
+
+
 @given(st.floats(0.9, 1.1))
 def test_resolution_depends_on_widths_and_not_on_where_the_data_lie(by: float) -> None:
     here, there = component(0.98, 1.02), component(0.98 * by, 1.02 * by)

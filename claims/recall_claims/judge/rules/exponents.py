@@ -54,8 +54,7 @@ class ExponentRule(Rule):
     """Common part of rules about joint exponents.
 
     With reference="asymptotic" the regions are centred on the numbers in `exponents`. With
-    "prediction", they are centred on the exponents of `predict` itself on this finite grid; the
-    numbers in `exponents` then only name the parameters.
+    "prediction", they are centred on the exponents of `predict` itself on this finite grid.
     """
 
     exponents: Mapping[str, float]
