@@ -112,7 +112,7 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     why="the theory states 10% for V >= 8 d. For fewer tokens and N = V/3 the sum is up to 9% too "
     "large without the covariances of B, C and C2; the rest is statistical",
     controls=(
-        rc.Control("leading-terms", "T and A, the largest terms, alone", in_score_units(leading)),
+        rc.Control("leading-terms", "the noise terms T and A alone", in_score_units(leading)),
         rc.times(1.3),
     ),
 )

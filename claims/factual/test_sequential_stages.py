@@ -102,7 +102,9 @@ def growth_only(cell: rc.Cell) -> float:
     why="the closed form is exact up to the square of the start; times are interpolated "
     "linearly between the integrator's 500 steps, with an error of order 1e-4",
     controls=(
-        rc.Control("growth-only", "exponential growth until q = 1 and no saturation", growth_only),
+        rc.Control(
+            "growth-only", "exponential growth until q is near 1, no saturation", growth_only
+        ),
         rc.at("ten-times-the-start", "from a start of 1e-4", scale=10 * SMALL),
         rc.at("a-larger-start", "from a start 5% larger", scale=1.05 * SMALL),
     ),

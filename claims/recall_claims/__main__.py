@@ -120,7 +120,7 @@ def _data(options: argparse.Namespace) -> int:
     else:
         samples = [*data.observed(claim, settings, options.ledger)]
     count = data.write(samples, out)
-    print(f"{out}: {count} replicates of {len(samples)} cells")
+    print(f"{out}: {count} replicates of {len(samples)} cell{'s' * (len(samples) > 1)}")
     return 0
 
 

@@ -139,7 +139,7 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
     cells={"smoke": FALL[:2], "standard": FALL},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Deterministic()),
     why="the reduced system is within 1.2% of the limit on this grid. Logarithms of S and R cause "
-    "this difference, which falls as 1/T^2",
+    "this difference, which falls as 1/T",
     controls=(
         rc.times(1.04),
         rc.Control(

@@ -63,7 +63,7 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     source=rc.Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\mapsto U\,W_{OV}(t)\,Z^\top,\ "
     r"W_{KQ}(t)\mapsto Z\,W_{KQ}(t)\,Z^\top",
-    regime=simulable(theory.FACTS).searched(
+    regime=simulable(theory.FACTS, 256).searched(
         "uniformly random orthonormal embeddings of tokens and of answers; waves of size 0.01 are "
         "added to W_OV, four times its length at the start; until about the time of learning",
     ),
@@ -91,7 +91,7 @@ def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "Sign flow learns other matrices in other orthonormal embeddings",
     source=rc.Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\not\mapsto U\,W_{OV}(t)\,Z^\top",
-    regime=simulable(theory.FACTS).searched(
+    regime=simulable(theory.FACTS, 128).searched(
         "as for the flows that are equivariant", without=("flow",)
     ),
     size=lambda c: 30 * whole(c),
@@ -137,7 +137,7 @@ def quarter_root(cell: rc.Cell) -> float:
     predict=ratio,
     latex=r"\frac{(\alpha_0+\alpha_S'T_S)(\alpha_0+\beta_S'T_S)}{\sqrt R} = "
     r"\log\frac{(S-1)(1-\delta)}\delta",
-    regime=theory.SIGN.searched(
+    regime=simulable(theory.SIGN).searched(
         "one-hot (O) or Hadamard (H) embeddings of subjects, relations and answers; more subjects "
         "than relations and fewer, and R from 2 to 32 where the ratio grows with it"
     ),

@@ -50,8 +50,7 @@ LEARNED = FACTS.searched(
     "from the manifold, until both errors are 0.1; S/R from 1/8 to 64",
     holds=lambda cell: (
         cell["relations"] <= 8 * cell["subjects"] <= 512 * cell["relations"]
-        # Gradient flow has learned after the predicted time, to 0.1%.
-        and (1.001 if cell["flow"] == "gradient" else 0.98)
+        and _least(cell)
         <= cell["duration"] / _latest(cell, 0.1, cell.get("embeddings", "OOO"))
         <= 1.4
     ),
@@ -105,6 +104,14 @@ PATHS = FACTS.searched(
     time=log_range(0.25, 1024, per_octave=2),
 )
 """Regime in which the four coordinates determine both matrices, and so the model's log odds."""
+
+
+def _least(cell: Mapping[str, Any]) -> float:
+    """Duration, in units of `_latest`, in which both parts are surely learned."""
+    if cell["flow"] == "gradient":
+        return 1.001
+    uneven = not 0.5 < cell["subjects"] / cell["relations"] < 2
+    return 0.99 if cell["flow"] == "spectral" and uneven else 1.0
 
 
 def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> float:
