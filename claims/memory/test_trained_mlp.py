@@ -31,7 +31,7 @@ def line(cell: rc.Cell) -> float:
 
 
 def train(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Train a memory: ``accuracy``, and ``value``, 1 from an accuracy of 99% on: (R,) each."""
+    """Train a memory; return ``accuracy``, and ``value``, 1 if it is 99% or more: (R,) each."""
     sizes = {"outputs": cell["associations"]} | cell.without("width")
     best = measured.trained_accuracy(
         block.draw(measured.draw, sizes), block.rngs, width=cell["width"]

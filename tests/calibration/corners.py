@@ -73,10 +73,10 @@ class Tried(msgspec.Struct, frozen=True):
     """Result at a corner.
 
     Attributes:
-        key: name of the corner under the present code.
+        key: digest of the corner and of the code behind its claim.
         verdict: verdict of the claim's rule, or "OUT OF REACH" or "BROKEN".
         strain: distance of the worst component's estimate from the middle of its region, in half
-            widths, or beyond the only edge; 0 if unknown.
+            widths; if the region has one edge, the distance beyond this edge; 0 if unknown.
         found: the worst component, its estimate and interval, in words.
         replicates: largest number of replicates of a cell.
         seconds: processor time used.

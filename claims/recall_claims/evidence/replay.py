@@ -7,8 +7,8 @@ call. So we simulate pairs of replicates again, from the first block in a claim'
 workers are other processes, we simulate one pair in the judging process too.
 
 A batch of another size rounds differently, and rounding may decide a tie in another way. So if a
-replicate differs, we simulate it twice among strangers: in a block of the same size, where all
-others have other draws. There, any difference beyond rounding is a fault. After the last look
+replicate differs, we simulate it twice more, in blocks of the same size where all others have new
+draws. There, any difference beyond rounding is a fault. After the last look
 we compare blocks in every cell: blocks whose replicates share something differ too much.
 
 Faults may remain: nobody sees a rare event that no replicate shows.

@@ -166,7 +166,7 @@ def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) ->
 
 
 def _expected(one: Claim, forecast: Forecast) -> tuple[int, int, float | None]:
-    """Return a claim's blocks in the ledger, the blocks to draw, and their seconds.
+    """Count a claim's blocks in the ledger, and those to draw; add the latter's seconds.
 
     Raises:
         ClaimError: the claim is written wrongly.
@@ -239,7 +239,7 @@ class ProgressLine:
         return f"{told}; about {f'{left / 60:.0f} min' if left > 90 else f'{left:.0f} s'} left"
 
     def decided(self, claim: str, told: str = "", *, passes: bool) -> None:
-        """Count a decided claim; with `names`, print it with its verdict."""
+        """Count a decided claim; print `told`, its verdict, if the run lists claims."""
         if self.names:
             self._console.print(Text(told), soft_wrap=True)
         self._count(claim)

@@ -160,7 +160,7 @@ def test_a_bet_that_blocks_differ_is_fair() -> None:
 def test_levels_of_all_looks_that_may_be_the_last_add_up(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Cells take turns, so a claim may have more looks than a cell has steps."""
+    """Cells take turns, so a claim may have more looks than any one cell."""
     levels: list[float] = []
     monkeypatch.setattr(replay, "alike", lambda *given: levels.append(given[-1]))
     outcome = outcome_of(mean_claim, ledger)

@@ -208,7 +208,7 @@ def test_newton_step_is_that_of_the_differentiated_hessian() -> None:
 
 @pytest.mark.parametrize("first", [1, 4, 32, None])
 def test_recall_is_that_of_loops(first: int | None) -> None:
-    """After a first comparison, replicates keep different numbers of different items."""
+    """After a comparison with the first outputs alone, each replicate keeps its own items."""
     tables = [drawn(seed, 12, 4)[1:] for seed in (3, 4, 5)]
     inputs, outputs = (torch.cat(table) for table in zip(*tables, strict=True))
     memory = torch.from_numpy(np.random.default_rng(4).standard_normal((3, 4, 4)))
