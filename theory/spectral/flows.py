@@ -94,10 +94,12 @@ FALLING = FACTS.searched(
 )
 """Regime in which `spectral_decay_rate` is within 2%."""
 PATHS = FACTS.searched(
-    "from the manifold, until an error of 0.02",
+    "from the manifold, until both errors are 0.02; under sign flow a part's log odds until its "
+    "error is 1e-8, as rounding then hides its gradient",
     holds=lambda cell: (
         (cell["flow"] == "sign") is (cell["embeddings"] != "random")
         and cell["time"] <= 1.01 * _latest(cell, 0.02, cell["embeddings"])
+        and (cell["flow"] != "sign" or "part" not in cell or cell["time"] <= _last(cell))
     ),
     flow=("gradient", "spectral", "sign"),
     embeddings=("random", "OOO", "OOH", "HOH", "HHH"),
@@ -114,19 +116,32 @@ def _least(cell: Mapping[str, Any]) -> float:
     return 0.99 if cell["flow"] == "spectral" and uneven else 1.0
 
 
+def _last(cell: Mapping[str, Any]) -> float:
+    """Approximate time at which the cell's part has an error of 1e-8 under sign flow."""
+    subject, relation = _times(cell, 1e-8, cell["embeddings"])
+    return subject if cell["part"] == "subject" else relation
+
+
 def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> float:
     """Approximate time at which both errors are ``error``; 0 where sizes allow no such embeddings.
 
     For a start of 0.01; within 2%, or 7% under spectral flow. The formulas below are not used,
     because regimes take this time as a limit up to which these formulas are tested.
     """
-    sizes = cell["subjects"], cell["relations"]
-    levels = [math.log((own - 1) * (1 / error - 1)) for own in sizes]
     if cell["flow"] == "spectral":
+        sizes = cell["subjects"], cell["relations"]
+        levels = sorted(math.log((own - 1) * (1 / error - 1)) for own in sizes)
         # Attention is shared evenly until one part is learned, and the other's alone from then on.
-        low, high = (math.sqrt(sizes[0] * sizes[1]) * level for level in sorted(levels))
+        low, high = (math.sqrt(sizes[0] * sizes[1]) * level for level in levels)
         turn = (1 - math.sqrt(0.5)) * math.sqrt(math.sqrt(2) * low)
         return float(turn / 2 + math.sqrt(turn**2 / 4 + high))
+    return max(_times(cell, error, embeddings))
+
+
+def _times(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> list[float]:
+    """Return when gradient or sign flow has either error, as `_latest` does."""
+    sizes = cell["subjects"], cell["relations"]
+    levels = [math.log((own - 1) * (1 / error - 1)) for own in sizes]
     times: list[float] = []
     for own, other, x, kind in zip(sizes, sizes[::-1], levels, embeddings, strict=False):
         if cell["flow"] == "gradient":
@@ -137,7 +152,7 @@ def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> f
             continue
         hadamard = zip(embeddings, (*sizes, sizes[0] * sizes[1]), strict=False)
         if any(letter == "H" and size & (size - 1) for letter, size in hadamard):
-            return 0.0
+            return [0.0, 0.0]
         speed = {
             "OO": 2 * math.sqrt(other),
             "OH": math.sqrt(own),
@@ -145,7 +160,7 @@ def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> f
             "HH": 1 / math.sqrt(own),
         }[kind + embeddings[2]]
         times.append(math.sqrt(x * math.sqrt(other) / speed))
-    return max(times)
+    return times
 
 
 @dataclass(frozen=True, kw_only=True)

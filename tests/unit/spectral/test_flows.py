@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from scipy import integrate
 from torch import Tensor
 
+import recall_claims as rc
+from claims.spectral import test_decay
 from simulation.embeddings import gaussian
 from simulation.spectral import facts, flows
 from simulation.spectral.facts import Facts, Weights
@@ -217,3 +219,40 @@ def test_adam_is_that_of_torch() -> None:
     assert torch.equal(path[0].ov, start.ov), "the start is left as it was"
     assert len(path) == 5
     assert not torch.equal(path[3].ov, path[4].ov)
+
+
+@pytest.mark.parametrize("flow", ["gradient", "spectral", "sign"])
+def test_a_flow_has_learned_at_the_least_duration_of_its_regime(flow: Flow) -> None:
+    for subjects, relations in itertools.product((2, 4, 16, 32, 64, 76, 256), (2, 8, 32, 64)):
+        powers = not any(size & (size - 1) for size in (subjects, relations))
+        for embeddings in theory.EMBEDDINGS if flow == "sign" and powers else ("OOO",):
+            sizes = {"subjects": subjects, "relations": relations}
+            cell = {**sizes, "flow": flow, "embeddings": embeddings}
+            least = theory._least(cell) * theory._latest(cell, 0.1, embeddings)
+            for part in ("subject", "relation"):
+                found = theory.learning_time(
+                    Sizes(**sizes), part, flow=flow, error=0.1, embeddings=embeddings
+                )
+                assert found <= least
+
+
+def test_log_odds_under_sign_flow_end_before_rounding_hides_the_gradient() -> None:
+    cell = rc.Cell(subjects=2, relations=64, flow="sign", embeddings="OOH", time=2.38)
+    regime = theory.PATHS.searched(part=("subject", "relation"))
+    cases: tuple[tuple[Part, bool, bool], ...]
+    cases = (("subject", False, True), ("relation", True, False))
+    for part, above, inside in cases:
+        odds = theory.log_odds(Sizes.of(cell), part, cell["time"], flow="sign", embeddings="OOH")
+        assert (odds > 25) is above
+        assert regime.admits(cell.replace(part=part)) is inside
+
+
+@pytest.mark.thorough
+def test_rounding_errors_do_not_grow_where_subjects_are_many() -> None:
+    cell = rc.Cell(
+        flow="gradient", part="relation", relations=3, subjects=256, duration=5790.0, time=65500.0
+    )
+    block = rc.Block((np.random.default_rng(0),), "cpu", torch.float64)
+    [found] = test_decay.late_error(cell, block).tolist()
+    expected = theory.gradient_error(Sizes.of(cell), "relation", cell["time"])
+    assert found == pytest.approx(expected, rel=1e-6)
