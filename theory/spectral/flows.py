@@ -95,11 +95,11 @@ FALLING = FACTS.searched(
 """Regime in which `spectral_decay_rate` is within 2%."""
 PATHS = FACTS.searched(
     "from the manifold, until both errors are 0.02; under sign flow a part's log odds until its "
-    "error is 1e-8, as rounding then hides its gradient",
+    "error is 1e-8, and both matrices until an error is 1e-11, as rounding then hides a gradient",
     holds=lambda cell: (
         (cell["flow"] == "sign") is (cell["embeddings"] != "random")
         and cell["time"] <= 1.01 * _latest(cell, 0.02, cell["embeddings"])
-        and (cell["flow"] != "sign" or "part" not in cell or cell["time"] <= _last(cell))
+        and (cell["flow"] != "sign" or cell["time"] <= _last(cell))
     ),
     flow=("gradient", "spectral", "sign"),
     embeddings=("random", "OOO", "OOH", "HOH", "HHH"),
@@ -117,7 +117,9 @@ def _least(cell: Mapping[str, Any]) -> float:
 
 
 def _last(cell: Mapping[str, Any]) -> float:
-    """Approximate time at which the cell's part has an error of 1e-8 under sign flow."""
+    """Approximate time under sign flow at which rounding begins to hide a gradient."""
+    if "part" not in cell:
+        return min(_times(cell, 1e-11, cell["embeddings"]))
     subject, relation = _times(cell, 1e-8, cell["embeddings"])
     return subject if cell["part"] == "subject" else relation
 
