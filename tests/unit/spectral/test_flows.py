@@ -245,8 +245,8 @@ def test_log_odds_under_sign_flow_end_before_rounding_hides_the_gradient() -> No
         odds = theory.log_odds(Sizes.of(cell), part, cell["time"], flow="sign", embeddings="OOH")
         assert (odds > 25) is above
         assert regime.admits(cell.replace(part=part)) is inside
-    assert theory.PATHS.admits(cell)
-    assert not theory.PATHS.admits(cell.replace(time=2.83))
+    assert theory.PATHS.admits(cell.replace(time=2.0))
+    assert not theory.PATHS.admits(cell)
 
 
 @pytest.mark.thorough
