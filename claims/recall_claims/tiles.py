@@ -120,7 +120,9 @@ def plane(predict: Predict, cell: Cell, axes: dict[str, list[float]], telling: l
         xs=_edges(xs),
         ys=_edges(ys),
         names=names,
-        rows=["".join(places.get(at(i, j), ".") for i in range(len(xs))) for j in range(len(ys))],
+        rows=[
+            "".join(places.get(at(i, j) or "", ".") for i in range(len(xs))) for j in range(len(ys))
+        ],
     )
 
 
