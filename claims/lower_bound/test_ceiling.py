@@ -26,7 +26,10 @@ def highest(cell: rc.Cell, share: float = 1.0) -> float:
 
 
 def is_below_one(cell: rc.Cell) -> bool:
-    """Whether the channel's information allows less than V labels, in sizes alone."""
+    """Whether the channel's information allows fewer than V right labels.
+
+    An inequality in sizes, so that an error of the tested bound cannot move the regime.
+    """
     v = cell["vocab_size"]
     noise = (cell["length"] - 1) * (v - 1)
     nats = min(cell["dim"], v - 1) ** 2 / 2 * math.log1p((cell["samples"] + v) / noise)

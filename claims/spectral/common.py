@@ -38,7 +38,7 @@ def sizes(*pairs: Pair, **more: str | float) -> tuple[rc.Cell, ...]:
 
 
 def simulable(regime: rc.Regime, facts: int = 1024) -> rc.Regime:
-    """Narrow a regime to numbers of facts whose whole matrices can be simulated within a minute."""
+    """Narrow a regime to numbers of facts whose whole matrices can be simulated in minutes."""
     return regime.searched(
         f"at most {facts:,} facts, unless symmetry reduces the matrices",
         holds=lambda cell: (
