@@ -12,22 +12,22 @@ from recall_claims.model.cell import Scalar
 claim = partial(rc.claim, dtype="float32")
 """Declare a claim that is simulated in float32.
 
-Identities up to rounding, flows, decompositions and convex solvers need float64, which `rc.claim`
-has."""
+Most identities up to rounding, flows, decompositions and convex solvers need float64, the default
+of `rc.claim`."""
 
 
 def table(names: str, *rows: tuple[Scalar, ...], **same: Scalar) -> tuple[rc.Cell, ...]:
-    """Make cells from rows of values of the named parameters."""
+    """Make a cell of each row of values; ``names`` lists their parameters, ``same`` is in all."""
     return rc.grid((dict(zip(names.split(), row, strict=True)) for row in rows), **same)
 
 
 def rungs(
     scanned: str, predicted: Callable[[rc.Cell], float], edge: float, *settings: rc.Cell
 ) -> tuple[rc.Cell, ...]:
-    """Make cells around a predicted critical value.
+    """Make cells in each setting, at multiples of a predicted critical value, rounded towards it.
 
-    They lie at the edges 1 - edge and 1 + edge of a region, between the edges, and once beyond
-    either edge.
+    Two multiples are the edges 1 - edge and 1 + edge of a region, two lie between these edges, and
+    one lies beyond either edge.
     """
     factors = (1 - 2.2 * edge, 1 - edge, 1 - 0.4 * edge, 1 + 0.4 * edge, 1 + edge, 1 + 2.2 * edge)
     return rc.ladder(settings, scanned, predicted, factors)
@@ -36,7 +36,10 @@ def rungs(
 def tiers(
     make: Callable[..., tuple[rc.Cell, ...]], **given: Iterable[Any]
 ) -> dict[Any, Callable[[], tuple[rc.Cell, ...]]]:
-    """Return, for each tier, a function that makes the tier's cells from its arguments."""
+    """Map each tier to a function without arguments that makes its cells.
+
+    The function calls ``make`` with the arguments that ``given`` has for the tier.
+    """
     return {tier: partial(make, *values) for tier, values in given.items()}
 
 
@@ -44,7 +47,8 @@ def relaxing(theorem: str, **common: Any) -> Callable[..., Callable[[Observe], r
     """Return a function that makes decorators for claims on one theorem, which share fields.
 
     ``theorem``: name of a word or two. The function takes a claim's id, its title, the assumption
-    with its replacement, and further fields. Such a claim is exploratory, and never fails a run.
+    with its replacement, and further fields, which override ``common``. Such a claim is
+    exploratory, and never fails a run. It is simulated in float32 unless a field says otherwise.
     """
 
     def relaxed(id: str, title: str, assumption: str, **own: Any) -> Callable[[Observe], rc.Claim]:

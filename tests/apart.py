@@ -69,7 +69,10 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def saved(folder: Path, files: Mapping[str, str]) -> str:
-    """Commit files to a folder's git repository, made if missing; return the commit's hash."""
+    """Write files into a folder, commit all that it has, and return the commit's hash.
+
+    A folder without a git repository gets one.
+    """
     if not (folder / ".git").exists():
         git(folder, "init", "--quiet", "--initial-branch", "main")
     for name, text in files.items():

@@ -31,8 +31,7 @@ SLOW = (
     *("D.beyond-gaussian", "D.beyond-muon-decay", "D.gradient-exponents", "D.gradient-limit"),
     *("D.sign-flow-turns", "D.spectral-order-one", "G.beyond-language-model"),
 )
-"""Claims that train for long with code that other claims of their files run as well. The language
-model has a small test of its own."""
+"""Claims that train for long. Other claims run most of their code, and unit tests try the rest."""
 DEAR = (
     *("B.beyond-adam-plateau", "B.beyond-noise-subjects", "B.beyond-softmax-plateau"),
     *("B.beyond-weight-decay-plateau", "B.beyond-zipf-subjects-plateau"),

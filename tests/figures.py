@@ -21,8 +21,8 @@ in the quotation, in order; formulas and sizes are in backticks and are ignored.
 - `A.one A.other: ...`: two claims together. A semicolon begins the next claim.
 
 `estimate*0.15` multiplies. `FIELDS` and `SUITE` list the names; any other name is a parameter. A
-figure keeps its number of digits. With a per cent sign it is a distance from the theory: |x - 1| of
-a ratio, |x| of anything else.
+figure keeps its number of decimals. With a per cent sign it is a distance from the theory: |x - 1|
+of a ratio, |x| of anything else.
 
 A page that quotes a record has no other results: `N of M`, or a number with a decimal point, a per
 cent sign or an exponent, is an error. In backticks a number with a decimal point, a per cent sign
@@ -48,7 +48,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from recall_reports import html, opening, phrases, summary
-from recall_reports.record import CellRow, ClaimRow, Record
+from recall_reports.record import CellRow, ClaimRow, Figure, Record, Series
 from recall_reports.record.files import load
 from tests import samples
 
@@ -136,7 +136,7 @@ FIELDS: dict[str, Callable[[Named], Any]] = {
     # Declared numbers.
     "from": lambda n: n.one.region.low,
     "to": lambda n: n.one.region.high,
-    "tolerance": lambda n: n.farthest(*filter(None, (n.one.region.low, n.one.region.high))),
+    "tolerance": lambda n: n.farthest(*(end for end in n.one.region.ends if end is not None)),
     # Of cells.
     "predicted": lambda n: only(c.critical or c.predicted for c in n.cells),
     "observed": lambda n: only(c.observed for c in n.cells),
@@ -177,6 +177,7 @@ SUITE: dict[str, Callable[[Record], Any]] = {
     "theorems": lambda r: len(summary.split(r)[0]),
     "exploratory": lambda r: len(summary.split(r)[1]),
     "decided": lambda r: sum(claim.state == "DECIDED" for claim in summary.split(r)[0]),
+    "refuted": lambda r: summary.controls(r)[0],
     "controls": lambda r: summary.controls(r)[1],
     "noticed-in-means": lambda r: noticed(r, locates=False),
     "noticed-in-sizes": lambda r: noticed(r, locates=True),
@@ -188,7 +189,7 @@ SUITE: dict[str, Callable[[Record], Any]] = {
 }
 """Fields of the run. A state is a field too: `NOT-RUN` is its name, and `count-NOT-RUN` is how many
 claims are in it (for NOT RUN, without exploratory claims). A kind of statement, such as `derived`,
-is how many claims on theorems test one."""
+is how many claims on theorems test one. Claims from a pilot count as `pilot`, and as no kind."""
 
 
 def of_suite(field: str, record: Record) -> Any:
@@ -223,7 +224,7 @@ def select(who: str, record: Record) -> Named:
 
 
 def written(field: str, who: str, record: Record, as_in: str, times: bool) -> str:
-    """Format a field of the run or of some claims, with as many digits as `as_in`.
+    """Format a field of the run or of some claims, with as many decimals as `as_in`.
 
     Args:
         field: a field of `FIELDS` or `SUITE`, or a parameter, perhaps with a factor.
@@ -262,7 +263,7 @@ def written(field: str, who: str, record: Record, as_in: str, times: bool) -> st
 
 
 def figures(quote: str) -> list[re.Match[str]]:
-    """Find the figures of a quotation, outside backticks."""
+    """Find the figures of a quotation outside code, addresses of links and numbers of papers."""
     return list(_FIGURE.finditer(_LITERAL.sub(lambda literal: " " * len(literal[0]), quote)))
 
 
@@ -283,7 +284,7 @@ def place(quote: str, page: str) -> tuple[int, int]:
     words, rest = quote.removesuffix(" ...").split(), ""
     if quote.endswith(" ..."):
         rest = r"(?:.|\n(?!\n))*"
-    elif quote.startswith("#"):  # up to the next heading of its level
+    elif quote.startswith("#"):  # up to the next heading of its level or above
         rest = rf"\n(?:.|\n(?!#{{1,{len(words[0])}}} ))*"
     found = list(re.finditer(r"\s+".join(map(re.escape, words)) + rest, page))
     if len(found) != 1:
@@ -335,12 +336,37 @@ def unquoted(page: str, quoted: Sequence[tuple[str, bool]]) -> list[str]:
     return [m[0] for m in _RESULT.finditer(left) if m[1] or {*".%e"} & {*m[0]}]
 
 
+def _leads(claim: str, step: str, rarest: int) -> list[Series]:
+    """Return the leads of the most frequent and of the rarest of sixteen classes."""
+    named = {1: "most frequent", rarest: "rarest"}
+    return [
+        Series(claim=claim, label=f"{step}: {name} class", where={"items": 16, "group": group})
+        for group, name in named.items()
+    ]
+
+
+IN_PAGES = {
+    "C": Figure(
+        title="Pairs stop being storable as predicted",
+        series=[Series(claim="C.decoupled-transition")],
+    ),
+    "H": Figure(
+        title="Muon's first step favours no class, Adam's does",
+        kind="rows",
+        x_label="lead of a class after one step",
+        series=_leads("H.adam-classes", "Adam", 4) + _leads("H.muon-classes", "Muon", 16),
+    ),
+}
+"""Figures of papers that have none in reports, by the paper's key."""
+
+
 def pictures() -> dict[Path, str]:
-    """Draw the README's picture, each paper's figure, and the figure of samples."""
+    """Draw the README's picture, the figures of each paper, and the figure of samples."""
     record = _record("reports/baseline.json")
     found = {PICTURE: html.picture(record)}
     for paper in record.papers:
-        for number, figure in enumerate(paper.figures, 1):
+        alone = [IN_PAGES[paper.key]] if paper.key in IN_PAGES else paper.figures
+        for number, figure in enumerate(alone, 1):
             alone = replace(record, papers=[replace(paper, figures=[figure])])
             found[FIGURES_OF_PAPERS / f"{paper.key}{number}.svg"] = html.picture(alone)
     found[FIGURES_OF_PAPERS / "samples.svg"] = samples.picture()

@@ -1,9 +1,9 @@
 """A pretended GPU: tensors that claim to be on it, and a count of a real GPU's waits.
 
 A `Far` tensor has its numbers in the CPU's memory. To PyTorch's own code it is on the device
-"meta", to Python code on "cuda:0". Within `pretended_gpu`, every operation that reaches PyTorch's
-dispatcher is checked, counted and computed on the CPU. This includes operations inside composite
-operations and automatic differentiation.
+"meta", to Python code on "cuda:0". Within `pretended_gpu`, every operation on the pretended GPU
+that reaches PyTorch's dispatcher is checked, counted and computed on the CPU. This includes
+operations inside composite operations and automatic differentiation.
 
 Some Python code would start CUDA before it reaches the dispatcher: factories and moves that name
 "cuda", and reads such as `tolist`. These calls are caught one level higher.

@@ -3,10 +3,10 @@
     python -m tests.prose            # every page
     python -m tests.prose FILE ...   # these pages
 
-A sentence has at most 30 words, and its subject is no clause that begins with "What", "Those" or
-"Who". A paragraph, list item or table cell has at most one semicolon. No page uses a word of
-`BANNED`, except in quotations. Blocks of code or formulas and addresses of links are left out. Code
-or a formula within a line counts as one word.
+A sentence has at most 30 words. It does not begin with "What", "Those" or "Who", unless it is a
+question or a heading. A heading, paragraph, list item or table cell has at most one semicolon. No
+page uses a word of `BANNED`, except in quotations. Comments, blocks of code or formulas and
+addresses of links are left out. Code or a formula within a line counts as one word.
 """
 
 import re
@@ -61,7 +61,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])[)\"”*]* +(?=[(\"“*]*[A-Z0-9`X])")
 
 
 def pages() -> list[Path]:
-    """Return every page that people have written."""
+    """Return the README and every page in `FOLDERS`, except pages in `MADE`."""
     found = (file for folder in FOLDERS for file in (ROOT / folder).rglob("*.md"))
     written = (file for file in found if not str(file.relative_to(ROOT)).startswith(MADE))
     return [ROOT / "README.md", *sorted(written)]

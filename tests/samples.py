@@ -30,7 +30,10 @@ def decides(cell: Cell) -> str:
 
 
 def contour(samples: int) -> tuple[list[float], list[float]]:
-    """Return dimensions from the least sufficient one, and the longest sequences learned there."""
+    """Return dimensions and lengths of a contour: the longest sequences learned at each dimension.
+
+    The contour begins at the least sufficient dimension, at the figure's shortest length.
+    """
     least = int(capacity.min_dim(samples, VOCAB, LENGTHS[0]))
     dims = [float(least), *(d for d in _places(*DIMS, 13) if d > least)]
     lengths = [capacity.max_length(samples, VOCAB, int(d)) for d in dims]

@@ -33,8 +33,8 @@ exploratory = relaxing(
     cells={"standard": GRID},
     replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.12, 0.12)),
-    why="three times the largest error that the theory states, 0.04: a reader of the curve would "
-    "not notice a smaller change",
+    why="three times the largest error that the theory states, 0.04: a smaller change would not "
+    "be visible in the curve",
     plot=rc.Plot(x="samples", y_label="localisation probability"),
 )
 Trained = Callable[..., Tensor]
@@ -79,7 +79,7 @@ def descended(batch: sampling.Batch, rngs: Sequence[np.random.Generator]) -> Ten
 
 soft_attention_sharp = beyond(
     "soft-attention-sharp",
-    "Soft attention, large logits: 8 log L",
+    "Soft attention with logits of 8 log L localises like hard attention",
     "hard attention: soft, 8 log L",
     "With softmax attention instead of hard attention, at a trigger logit of 8 log L, the mean "
     "attention weight of the informative position is the localisation probability.",
@@ -88,15 +88,17 @@ soft_attention_sharp = beyond(
 )
 soft_attention_blunt = beyond(
     "soft-attention-blunt",
-    "Soft attention, moderate logits: log L",
+    "Soft attention with logits of log L falls short of hard attention",
     "hard attention: soft, log L",
-    "The same at a trigger logit of log L: the trigger alone outweighs L equal scores.",
+    "With softmax attention instead of hard attention, at a trigger logit of log L, the mean "
+    "attention weight of the informative position is the localisation probability. The trigger "
+    "alone then outweighs L equal scores.",
     relaxed.attention_weight,
     cells=sharpened(1.0),
 )
 fresh_batch = beyond(
     "fresh-batch",
-    "A fresh batch for the attention step",
+    "With a fresh batch for the attention step, localisation is at least as likely",
     "one batch: a fresh one",
     "If the attention step gets new sequences, and not the ones that the value step had, attention "
     "is localised at least as often.",
@@ -108,7 +110,7 @@ fresh_batch = beyond(
 )
 gradient_descent = beyond(
     "gradient-descent",
-    "150 steps of gradient descent",
+    "150 steps of gradient descent localise more often than three",
     "three steps: 150",
     "150 steps of full-batch gradient descent at rate 30 on all parameters localise as often as "
     "three.",
@@ -120,7 +122,7 @@ gradient_descent = beyond(
 
 @relaxing("critical samples in L", source=SOURCE)(
     "A.beyond-gradient-descent-length",
-    "150 steps of gradient descent: how the critical number of samples grows with L",
+    "After 150 steps of gradient descent the critical samples grow more slowly with L",
     "three steps: 150",
     predict=rc.on(Problem, critical.critical_samples_full),
     curve=rc.on(Problem, localisation.probability),
@@ -131,7 +133,7 @@ gradient_descent = beyond(
     dtype="float64",  # 150 steps amplify rounding
     replicates=(16, 1024),
     rule=rc.CriticalExponents({"length": 0.0}, 0.3, reference="prediction"),
-    why="Narrow enough to tell the three-step law's exponent at these sizes, nearly 2, from 1.",
+    why="Narrow enough to distinguish nearly 2, the three-step law's exponent here, from 1.",
     plot=LOCALISATION,
 )
 def gradient_descent_length(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -142,7 +144,7 @@ def gradient_descent_length(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 adam = beyond(
     "adam",
-    "A hundred steps of Adam",
+    "A hundred steps of Adam localise more often than three gradient steps",
     "three steps: a hundred of Adam",
     "A hundred full-batch steps of Adam at rate 0.01, on the value matrix and the attention vector "
     "W q, localise as often as three gradient steps.",
@@ -151,14 +153,14 @@ adam = beyond(
 )
 two_heads = beyond(
     "two-heads",
-    "Two heads instead of one",
+    "Each of two heads localises like a single one",
     "one head: two",
     "Each of two heads that start at zero localises as often as a single one.",
     lambda batch, rngs: relaxed.two_heads(batch, rngs, eta=1e-3),
 )
 two_small_layers = beyond(
     "two-layers",
-    "Two layers with residual connections, small value step",
+    "After a small value step, the second of two layers localises like a single one",
     "one layer: two, small value step",
     "The second of two layers localises as often as a single one, where the value step writes "
     "vectors a tenth as long as embeddings.",
@@ -166,39 +168,39 @@ two_small_layers = beyond(
 )
 two_large_layers = beyond(
     "two-layers-large-step",
-    "Two layers with residual connections, value step of order one",
+    "After a large value step, the second of two layers localises less often",
     "one layer: two, large value step",
-    "The same where the value step writes vectors as long as embeddings, so that each layer reads "
-    "what the other has written.",
+    "The second of two layers localises as often as a single one, where the value step writes "
+    "vectors as long as embeddings. Each layer then reads what the other has written.",
     lambda batch, rngs: two_layers.localised(batch, rngs, written=1.0)[1],
 )
 slightly_learned_embeddings = beyond(
     "learned-embeddings",
-    "Embeddings that learn a little: by a twentieth of their length",
+    "Embeddings that move by 5% of their length hardly change localisation",
     "fixed embeddings: learned, by 1/20",
-    "The embeddings of tokens and labels move along the gradient, by a twentieth of their length, "
-    "between value and attention step. The localisation probability is the same as if they were "
-    "fixed.",
+    "The localisation probability is unchanged if the embeddings of tokens and labels move along "
+    "the gradient, by 5% of their length, between value and attention step.",
     lambda batch, rngs: relaxed.learned_embeddings(batch, rngs, share=0.05),
 )
 much_learned_embeddings = beyond(
     "learned-embeddings-much",
-    "Embeddings that learn much: by three tenths of their length",
+    "Embeddings that move by 30% of their length make localisation rarer",
     "fixed embeddings: learned, by 3/10",
-    "The same for a step of three tenths of their length.",
+    "The localisation probability is unchanged if the embeddings of tokens and labels move along "
+    "the gradient, by 30% of their length, between value and attention step.",
     lambda batch, rngs: relaxed.learned_embeddings(batch, rngs, share=0.3),
 )
 zipf_tokens = beyond(
     "zipf-tokens",
-    "Zipf tokens instead of uniform ones",
+    "Zipf tokens are localised less often than uniform ones",
     "uniform tokens: Zipf",
-    "With token frequencies proportional to 1/rank the localisation probability is that of "
-    "uniform tokens.",
+    "With token frequencies proportional to 1/rank the localisation probability is the same as "
+    "with uniform tokens.",
     lambda batch, rngs: relaxed.zipf(batch, rngs, power=1.0),
 )
 long_sequences = beyond(
     "long-sequences",
-    "Sequences as long as the vocabulary, L = V",
+    "Localisation is as predicted for sequences as long as the vocabulary",
     "L below V: L = V",
     "The localisation probability holds for L = V, outside L = V^c with c < 1.",
     relaxed.localised,
@@ -208,22 +210,22 @@ long_sequences = beyond(
 )
 correlated_embeddings = beyond(
     "correlated-embeddings",
-    "Localisation with embeddings of mean overlap 0.1",
+    "Embeddings of mean overlap 0.1 hardly change localisation",
     "independent embeddings: overlap 0.1",
-    "With token embeddings whose mean inner product is 0.1 the localisation probability is that "
-    "of independent ones. The trigger stays independent.",
+    "With token embeddings whose mean inner product is 0.1 the localisation probability is the "
+    "same as with independent embeddings. The trigger stays independent.",
     lambda batch, rngs: relaxed.localised(relaxed.correlated(batch, overlap=0.1), rngs),
 )
 quiet_trigger = beyond(
     "quiet-trigger",
-    "A trigger of norm 1/2",
+    "A trigger of norm 1/2 makes localisation rarer",
     "trigger of norm 1: of norm 1/2",
     "With a trigger embedding of half the norm the localisation probability is unchanged.",
     lambda batch, rngs: relaxed.localised(relaxed.quieter(batch, norm=0.5), rngs),
 )
 no_trigger = beyond(
     "no-trigger",
-    "No trigger at all",
+    "Without a trigger localisation is far less likely",
     "trigger of norm 1: none",
     "Without a trigger embedding the informative token is still found as often.",
     lambda batch, rngs: relaxed.localised(relaxed.quieter(batch, norm=0.0), rngs),

@@ -34,12 +34,13 @@ capacity_claim = measuring(
 samples_needed = capacity_claim(
     "A.capacity-samples",
     "The closed formula gives the samples needed and the condition that decides, within 15%",
-    """Half of the fresh sequences get their label once the samples suffice for localisation, for
-    recall through the interference of the stored facts, and to have shown half of the tokens.""",
+    """Half of the fresh sequences get their label once the samples suffice to localise, to recall
+    through the interference of the stored facts, and to show half of the tokens.""",
     predict=NEEDED,
-    regime="""One ladder where coverage rules (many dimensions, short sequences) and one where
-        localisation does (long sequences); d <= V. Where recall rules, the accuracy hardly changes
-        with N: the claims on vocabulary and dimension are about that.""",
+    regime="""One set of test sizes where coverage decides (many dimensions, short
+        sequences), and one where localisation does (long sequences); d <= V. Where recall decides,
+        the accuracy hardly changes with N: the claims on vocabulary and dimension are about
+        that.""",
     cells={
         "standard": lambda: rc.ladder(
             rc.grid(vocab_size=128, length=8, dim=128)

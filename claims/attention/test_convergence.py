@@ -49,8 +49,7 @@ def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
     replicates=(128, 4096),
     rule=rc.ProportionDifference(NEGLIGIBLE),
     why="accuracies differ by no more than the share of sequences whose label differs; "
-    "an exact test "
-    "at this error budget needs 10^3 replicates to tell 0.02 from 0",
+    "an exact test at this error budget needs 10^3 replicates to distinguish 0.02 from 0",
     controls=(
         rc.reads("large-eta", "eta at a tenth of its unit is small enough", "large_eta"),
         rc.reads(

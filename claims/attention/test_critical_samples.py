@@ -56,7 +56,7 @@ def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
     told = f"{size.replace('_', '-')}{power:+g}"
     return rc.Control(
         told,
-        f"an exponent off: {told}",
+        f"a wrong power: {told}",
         lambda cell: CLOSED_FORM(cell) * (cell.number(size) / middle) ** power,
     )
 
@@ -146,8 +146,8 @@ medium_sequences = in_regime(
     "A.critical-samples-medium-sequences",
     "Sequences longer than d need the predicted samples within 13%, near N d^2 ~ V L^(3/2)",
     """For sequences longer than the dimension the critical number of samples is kappa times the
-    root of a sum of three squares, of which the context stored in the value matrix, V L^(3/2) /
-    d^2, is the largest; V's exponent is that of the closed form to within 0.12.""",
+    root of a sum of three squares. The largest is the context stored in the value matrix,
+    V L^(3/2) / d^2. V's exponent equals the closed form's to within 0.12.""",
     cells=across(MEDIUM),
     controls=(
         rc.times(1.35),
@@ -164,8 +164,8 @@ long_sequences = in_regime(
     "A.critical-samples-long-sequences",
     "Long sequences need the predicted samples within 13%, near N d^(3/2) ~ V^(1/2) L^2",
     """For long sequences the critical number of samples is kappa times the root of a sum of three
-    squares, of which the nonzero mean of the token embeddings, V^(1/2) L^2 / d^(3/2), is the
-    largest; d's exponent is that of the closed form to within 0.18.""",
+    squares. The largest is the nonzero mean of the token embeddings, V^(1/2) L^2 / d^(3/2). d's
+    exponent equals the closed form's to within 0.18.""",
     cells=across(LONG),
     controls=(
         rc.times(1.35),
@@ -188,7 +188,7 @@ press_version = localised(
     """The number of samples that localisation needs is proportional to dimension times length,
     whatever the vocabulary.""",
     source=rc.Source(
-        "A", "A3", provenance="reported", reference="a newspaper-style summary of the paper"
+        "A", "A3", provenance="reported", reference="a news summary of the paper, theneuralfeed.com"
     ),
     latex=r"N_c \propto d\,L",
     regime="Ordinary sizes of the model, V >= 16 d.",

@@ -29,8 +29,8 @@ common = partial(
     claim,
     source=rc.Source("A", "A1", "A2", "A7", "A9"),
     regime=end_to_end.DENSER.searched(
-        "On the grid N crosses the transition of localisation, d that of recall: neither factor "
-        "alone decides.",
+        "On the grid N crosses the transition of localisation, and d the transition of recall: "
+        "neither factor alone decides.",
     ),
     replicates=(32, 2048),
     controls=CONTROLS,

@@ -51,9 +51,9 @@ def one_distractor(problem: Problem) -> float:
 probability = measuring(lambda cell, block: localised_either_way(cell, block), localisation_claim)(
     "A.localisation",
     "The formula predicts how often attention finds the informative token, to within 0.05",
-    """After three gradient steps, hard attention finds the informative token of a fresh sequence
-    with a probability set by the ratio of the trigger's score to the spread of the token scores:
-    the informative token has to beat the best of its distinct distractors.""",
+    """After three gradient steps, hard attention finds the informative token of a fresh sequence if
+    that token beats the best of its distinct distractors. The ratio of the trigger's score to the
+    spread of the token scores determines the probability.""",
     regime=rc.Regime(
         "V >= 8 d and d >= 12, as the formula states its error. On the grid gradient noise, "
         "stored context and mean bias (C, B, A) rule in turn, from P near 0.2 to P near 0.85.",

@@ -201,8 +201,8 @@ trigger_direction = scaling_claim(
 )
 mean_bias = scaling_claim(
     "A",
-    "The mean embedding is not zero; stored because samples agree with themselves and read by "
-    "the mean covariance, it gives a noise that grows as the fourth power of the length.",
+    "The mean embedding is not zero. It is stored because samples agree with themselves, and read "
+    "by the mean covariance. So it gives a noise that grows as the fourth power of the length.",
     first_look=2048,
 )
 stored_context = scaling_claim(

@@ -73,7 +73,7 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
     "A.orthonormal-localisation",
     "Orthonormal embeddings: localisation follows the Poisson law of collisions",
     """With orthonormal embeddings the signal is the number of pairs of samples that share a label,
-    and the noise is the few tokens that repeat: both Poisson, so localisation sets in at about
+    and the noise is the few tokens that repeat. Both are Poisson. So localisation begins at about
     sqrt(V) samples, not where a Gaussian law says.""",
     predict=rc.on(Problem, orthonormal.localisation),
     regime=orthonormal.LOCALISED.searched(

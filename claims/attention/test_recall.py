@@ -93,8 +93,8 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
 accuracy = share(
     "A.recall-accuracy",
     "The theory predicts recall accuracy across the transition to within 0.02",
-    """A token is recalled if its own score, carried by its count, exceeds those of all other
-    labels, which interfere through the overlaps of the embeddings.""",
+    """A token is recalled if the score of its own label, carried by the token's count, exceeds the
+    scores of all other labels. They interfere through the overlaps of the embeddings.""",
     predict=rc.on(RecallProblem, recall.recall_accuracy),
     regime=rc.Regime(
         "V >= 256, so that the interference is a sum over many tokens, as the formula states "
@@ -211,7 +211,7 @@ threshold_asymptotic = half(
     "A.recall-threshold-asymptotic",
     "The threshold of recall follows d^2 = 2 V log V (1 + 1/lambda)",
     """A value matrix of d^2 parameters recalls half of V tokens once d^2 reaches 2 V log V (1 +
-    1/lambda), lambda samples a token: d within 9% below to 3% above.""",
+    1/lambda), lambda samples per token: d within 9% below to 3% above.""",
     predict=ASYMPTOTIC,
     regime=recall.THRESHOLD.searched(
         "N >= 4 V", holds=lambda cell: cell["samples"] >= 4 * cell["vocab_size"]

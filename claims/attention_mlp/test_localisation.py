@@ -120,8 +120,8 @@ mlp_weight_mean_bias = noise_claim(
     "A.mlp-weight-mean-bias",
     "An activation's offset makes the mean weight row a bias of variance M0",
     """If phi phi' has a mean, the mean row of the random layer acts like a token embedding that
-    every sample stores with the weight of its agreement with itself, and its noise M0 dominates the
-    token scores.""",
+    every sample stores, as strongly as the sample agrees with itself. The noise M0 of this row
+    dominates the token scores.""",
     latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\bar\psi^2+\frac{\bar\psi\bar\psi_1+\bar\psi_1^2}{d}"
     r"+\frac{\chi^2}{V}\right],\qquad\bar\psi = E\phi\phi'+\frac NV\frac{b_1b_2}{L^2}",
     predict=score_variance,
@@ -141,9 +141,9 @@ mlp_weight_mean_bias = noise_claim(
 mlp_bias_exponents = noise_claim(
     "A.mlp-bias-exponents",
     "Where M0 is large, the variance falls as m^-0.84 N^-1.8, near M0's 1/(m N^2)",
-    """Where the mean weight row gives most of the noise, the variance of the token scores falls
-    with the width and with the samples by the exponents that the formulas have on this grid, -0.84
-    and -1.79; those of the bias M0 alone are -1 and -2.""",
+    """Where the mean weight row gives most of the noise, the variance of the token scores falls as
+    powers of the width and of the samples. The exponents are the formulas' on this grid, -0.84 and
+    -1.79. The bias M0 alone has -1 and -2.""",
     latex=r"\mathrm{Var}_v\theta_v\propto\frac{1}{mN^2}\cdot\frac{L^4}{L^4V^2}",
     predict=score_variance,
     regime=BIASED.searched(without=("trigger_in_values",)),
@@ -235,7 +235,12 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
     why="the localisation formula states 0.02, 5% in N by its slope in log N, 0.45; the noise "
     "terms are good to 10%, 5% in N. The rest is statistical",
     controls=(
-        rc.at("attention-only-noise", "that of a linear layer", activation="identity", width=2**20),
+        rc.at(
+            "attention-only-noise",
+            "the noise of a linear layer",
+            activation="identity",
+            width=2**20,
+        ),
         rc.at("infinite-width", "the layer's own noise is left out", width=2**20),
         rc.times(1.45),
     ),
@@ -305,8 +310,8 @@ mlp_design_slope = design(
     "slope",
     "he2",
     "No slope at 0, no trigger signal: Hermite's He2 fails where He3 localises",
-    "Attention sees the activation at the scale L^{-1/2} of mean values, so it needs a slope at 0: "
-    "an even activation localises far less often than an odd one of the same variance.",
+    "Attention sees the activation at the scale L^{-1/2} of mean values, so the activation needs a "
+    "slope at 0. An even activation localises far less often than an odd one of equal variance.",
     rc.Cell(vocab_size=256, length=16, samples=1024, dim=32, width=128),
     "localisation",
 )

@@ -82,7 +82,7 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
         x="dim",
         group=("subjects", "group"),
         collapse=True,
-        y_label="share of draws in which heads tell tokens apart",
+        y_label="share of draws in which heads distinguish tokens",
     ),
 )
 def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -208,8 +208,9 @@ def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
 attention_threshold = all_by_attention(
     "B.attention-threshold",
     "Attention alone stores every fact from the predicted dimension on, within 7%",
-    """Attention without an MLP recalls all S R facts, from prompts with noise tokens and with an
-    exact softmax, from a dimension on that grows as the larger of R ln SRD and D ln R^2 D.""",
+    """Attention without an MLP recalls all S R facts from a certain dimension on. The prompts have
+    noise tokens, and the softmax is exact. The dimension grows as the larger of R ln SRD and
+    D ln R^2 D.""",
     predict=DIM,
     regime=theory.STORED.searched(
         "softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid, R and D "
@@ -237,9 +238,9 @@ attention_threshold = all_by_attention(
 attention_parameters = all_by_attention(
     "B.attention-parameters",
     "Attention's parameters are linear in the facts, up to logarithms",
-    """Four times the subjects raise the dimension by a quarter, three times the relations by a
-    factor of 3.7, powers of 0.17 and 1.18: with H d_h = S + R the 4 (S + R) d parameters are linear
-    in the S R facts, up to logarithms, where S is at least R and R at least D.""",
+    """Four times the subjects need 1.25 times the dimension, and three times the relations need 3.7
+    times the dimension: powers of 0.17 and 1.18. So with H d_h = S + R the 4 (S + R) d parameters
+    are linear in the S R facts, up to logarithms. Here S is at least R, and R at least D.""",
     predict=DIM,
     latex=r"d^*\propto S^{0}R^{1}\ \text{up to logs},\quad 4Hd_hd^* = 4(S+R)d^*",
     regime=theory.STORED,

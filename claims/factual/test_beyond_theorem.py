@@ -58,7 +58,7 @@ order = product(
 
 def stages(
     name: str,
-    title: str,
+    titles: tuple[str, str],
     assumption: str,
     trained: Callable[[rc.Cell, rc.Block], learning.Losses],
     *,
@@ -69,7 +69,7 @@ def stages(
 
     Args:
         name: part of both ids.
-        title: beginning of both titles.
+        titles: the title of each claim.
         assumption: the relaxed assumption, and its replacement.
         trained: function that returns the losses along training.
         model: description of training, at the beginning of both statements.
@@ -91,8 +91,8 @@ def stages(
     )
     ratio.__doc__ = f"{model} subjects take as many times longer than relations as {theorem}."
     return (
-        plateau(f"B.beyond-{name}-plateau", f"{title}: the plateau", assumption)(flattest),
-        order(f"B.beyond-{name}-order", f"{title}: the ratio of the times", assumption)(ratio),
+        plateau(f"B.beyond-{name}-plateau", titles[0], assumption)(flattest),
+        order(f"B.beyond-{name}-order", titles[1], assumption)(ratio),
     )
 
 
@@ -121,7 +121,10 @@ def unequal(cell: rc.Cell, block: rc.Block) -> learning.Losses:
 
 softmax_plateau, softmax_order = stages(
     "softmax",
-    "Softmax attention in the dynamics",
+    (
+        "Under softmax attention the plateau stays at log D",
+        "Softmax attention widens the gap between the learning times",
+    ),
     "linear attention: softmax",
     lambda cell, block: descended(facts(cell, block), relaxed.softmax, rate=4.0),
     model="With softmax attention, at a rate of 4,",
@@ -129,7 +132,10 @@ softmax_plateau, softmax_order = stages(
 )
 two_layers_plateau, two_layers_order = stages(
     "two-layers",
-    "Two layers of linear attention",
+    (
+        "With a second layer the loss can be flattest below log D",
+        "A second layer narrows the gap between the learning times",
+    ),
     "one layer: two",
     # From the published start, two layers would not begin to learn.
     lambda cell, block: descended(facts(cell, block), relaxed.two_layers, scale=0.03, rate=0.25),
@@ -139,7 +145,10 @@ two_layers_plateau, two_layers_order = stages(
 )
 learned_embeddings_plateau, learned_embeddings_order = stages(
     "learned-embeddings",
-    "Learned embeddings",
+    (
+        "With learned embeddings the plateau stays at log D",
+        "Learned embeddings narrow the gap between the learning times",
+    ),
     "frozen embeddings: learned",
     # The embeddings start one-hot. At this rate the loss falls smoothly.
     lambda cell, block: descended(facts(cell, block), relaxed.embedded, rate=0.25),
@@ -148,7 +157,10 @@ learned_embeddings_plateau, learned_embeddings_order = stages(
 )
 adam_plateau, adam_order = stages(
     "adam",
-    "Adam instead of gradient descent",
+    (
+        "Under Adam the loss is flattest below log D",
+        "Adam narrows the gap between the learning times",
+    ),
     "gradient descent: Adam",
     lambda cell, block: descended(facts(cell, block), rate=1e-3, optimiser="adam"),
     model="With Adam, at a rate of 1/1000,",
@@ -156,7 +168,10 @@ adam_plateau, adam_order = stages(
 )
 weight_decay_plateau, weight_decay_order = stages(
     "weight-decay",
-    "Weight decay of 0.01",
+    (
+        "With weight decay the loss can be flattest above log D",
+        "Weight decay can widen the gap between the learning times",
+    ),
     "no weight decay: 0.01",
     lambda cell, block: descended(facts(cell, block), decay=0.01, most=2000),
     model="With weight decay, at a rate of 1/2,",
@@ -164,7 +179,10 @@ weight_decay_plateau, weight_decay_order = stages(
 )
 large_steps_plateau, large_steps_order = stages(
     "large-steps",
-    "Forty times the published learning rate",
+    (
+        "At forty times the published rate the plateau stays at log D",
+        "Forty times the published rate hardly changes the ratio of the learning times",
+    ),
     "gradient flow: steps of 4",
     lambda cell, block: descended(facts(cell, block), rate=4.0),
     model="At a learning rate of 4",
@@ -172,7 +190,10 @@ large_steps_plateau, large_steps_order = stages(
 )
 zipf_subjects_plateau, zipf_subjects_order = stages(
     "zipf-subjects",
-    "Zipf subjects",
+    (
+        "With Zipf subjects the loss is flattest below log D",
+        "Zipf subjects hardly change the ratio of the learning times",
+    ),
     "equal frequencies: 1/i",
     unequal,
     model="With subjects of frequency 1/i, where neighbours in rank share an answer, at a rate of "
@@ -205,7 +226,7 @@ def left(path: learning.Losses) -> Tensor:
 
 @ended(
     "B.beyond-noise-subjects",
-    "Noise tokens that are subjects",
+    "If noise tokens are subjects, the loss does not fall to 0",
     "noise is no subject: 29 subjects",
     regime="29 of 32 tokens are subjects drawn at random; 3000 steps at rate 0.1, "
     "by when the theorem's model has learned the facts; attention starts at 1e-5, values at 0; "
@@ -221,11 +242,11 @@ def noise_subjects(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @ended(
     "B.beyond-shared-answers",
-    "Relations that share their answers",
+    "If relations share their answers, the loss does not fall to 0",
     "own answers: shared ones",
-    regime="random answers out of the same four for both relations; 600 steps at rate 0.5 on all "
-    "pairs; attention starts at 1e-5, values at 0; losses below 0.1 nats count as 0.1, which "
-    "raised the mean share by 0.009 in a replication",
+    regime="Random answers out of the same four for both relations. 600 steps at rate 0.5 on all "
+    "pairs. Attention starts at 1e-5, values at 0. Losses below 0.1 nats count as 0.1, which "
+    "raised the mean share by 0.009 in a replication.",
 )
 def shared_answers(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The facts are still learned when all relations choose among the same answers."""
@@ -257,7 +278,7 @@ def recalls_all(streams: Streams, known: task.Facts, bits: int | None = None) ->
 
 @stored(
     "B.beyond-overlapping-embeddings",
-    "All facts from embeddings of mean overlap 0.1",
+    "With embeddings of mean overlap 0.1, storing all facts takes more dimensions",
     "uniform embeddings: overlap 0.1",
 )
 def overlapping_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -270,7 +291,11 @@ def overlapping_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     )
 
 
-@stored("B.beyond-eight-bits", "Weights of eight bits", "exact weights: 8 bits")
+@stored(
+    "B.beyond-eight-bits",
+    "Weights of eight bits store all facts from the same dimension on",
+    "exact weights: 8 bits",
+)
 def eight_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With every weight rounded to eight bits, attention stores all facts from the same dimension
     on as with exact weights."""
@@ -279,7 +304,7 @@ def eight_bits(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @stored(
     "B.beyond-four-bits",
-    "Weights of four bits",
+    "Weights of four bits store all facts from nearly the same dimension on",
     "exact weights: 4 bits",
     rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="dim"),
     why="a pilot had shown that four bits cost about a tenth of the dimension; within a quarter "

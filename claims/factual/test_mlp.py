@@ -98,8 +98,8 @@ def mlp_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
 compressed_values = compressed(
     "B.compressed-values",
     "With an MLP, fewer value dimensions than tokens suffice",
-    """H d_h >= S + R is not needed with an MLP: a head of dimension 4 serves 8 tokens, whose codes
-    overlap, and 96% of the facts and more are recalled with H d_h half of S + R; two dimensions
+    """H d_h >= S + R is not needed with an MLP. A head of dimension 4 serves 8 tokens, whose codes
+    overlap. So H d_h is half of S + R, and at least 96% of the facts are recalled. Two dimensions
     lose a sixth.""",
     predict=rc.on(theory.compressed_accuracy, frequency=FREQUENCY),
     cells={
@@ -113,7 +113,7 @@ compressed_values = compressed(
     controls=(
         rc.Control(
             "a-dimension-each",
-            "only H d_h of the S + R tokens can be told apart",
+            "only H d_h of the S + R tokens can be distinguished",
             lambda cell: (cell["head_dim"] / cell["group"]) ** 2,
         ),
         rc.at("no-confusion", "codes in d_h dimensions as good as orthogonal ones", head_dim=10**4),
@@ -124,12 +124,12 @@ compressed_values = compressed(
 values_for_width = compressed(
     "B.values-for-width",
     "Value dimensions replace MLP width at the predicted rate, within 15%",
-    """Value-matrix parameters can be traded for MLP parameters: narrower heads give codes that
-    overlap, and a wider MLP makes up for it, down to the d_h at which no width would.""",
+    """Value-matrix parameters can be traded for MLP parameters. Narrower heads give codes that
+    overlap, and a wider MLP compensates, down to the d_h at which no width would suffice.""",
     predict=COMPRESSED_WIDTH,
     curve=rc.on(theory.compressed_accuracy, frequency=FREQUENCY),
     latex=r"\mathrm{Acc}(m; d_h) = 0.75",
-    regime="widths about that for 75% of the facts, which two dimensions can still tell apart",
+    regime="widths near the width for 75% of the facts, which two dimensions still distinguish",
     cells={
         "standard": lambda: rc.ladder(EXCHANGE, "width", COMPRESSED_WIDTH, (0.7, 0.85, 1.05, 1.3)),
         "full": lambda: rc.ladder(

@@ -122,8 +122,8 @@ def no_uniform_part(cell: rc.Cell) -> float:
 early_growth = early(
     "B.flow-early-growth",
     "Relations and subjects grow exponentially from a small start, at their own rates",
-    """From a small start the attention weight of a token grows as cosh(lambda t), with a rate that
-    tells how much the token alone says about the answer, times how often it occurs.""",
+    """From a small start the attention weight of a token grows as cosh(lambda t). The rate lambda
+    measures how much the token alone says about the answer, times how often it occurs.""",
     latex=r"w_z = w_0\cosh\lambda_zt,\quad \lambda_r=\frac1R\sqrt{\frac{1-1/R}D},\quad "
     r"\lambda_s=\frac1S\sqrt{\frac{1-1/D}R}",
     regime=theory.EARLY.searched(
@@ -160,7 +160,7 @@ early_growth_random = early(
     "B.flow-early-growth-random",
     "With random dictionaries noise and EOS grow too, at rates set by their frequency",
     """A random dictionary uses answers unevenly. Then relations grow faster than in a product
-    dictionary, and tokens that tell nothing grow too, by how often they occur in a prompt. It has
+    dictionary, and tokens that say nothing grow too, by how often they occur in a prompt. It has
     29 noise tokens, of 20 kinds.""",
     latex=r"\lambda_z^2 = E[n_z]^2\frac{1-1/D}{SR},\quad \lambda_r^2 = \frac1{R^2}\left(\frac1D+"
     r"\frac{1-1/D}S-\frac1{RD}\right)",

@@ -40,8 +40,8 @@ def no_plateau(cell: rc.Cell) -> float:
 sgd_loss_curve = measuring(sgd_total)(
     "B.sgd-loss-curve",
     "Minibatch SGD at the published sizes follows the flow: plateaus at log 32 and log 8",
-    """Trained by SGD, the model stays at log RD, falls to log D when it has learned the relations,
-    stays there, and falls to zero when it has learned the subjects, as the flow does.""",
+    """Trained by SGD, the loss stays at log RD, and falls to log D when the relations are learned.
+    There it stays, and falls to zero when the subjects are learned, as under the flow.""",
     source=FOLLOWED,
     predict=sequential.loss,
     latex=r"L(\text{step}) = \log(1+(R-1)e^{-q_R(t)})+\log(1+(D-1)e^{-q_S(t)}),\quad "
@@ -173,8 +173,8 @@ def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
     rule=MOST,
     why="a run counts if its drop is half done within 3% of the boundary's step, which is about "
     "the width of the drawn line. More than half of the runs must count",
-    refuted="The drops are half done at steps 1689 and 4381, 6% and 12% before the boundaries. As "
-    "a picture of three stages the shading is right: it ends a stage when the drop is visibly "
+    refuted="The drops are half done at steps 1689 and 4381, 6% and 12% before the boundaries. "
+    "The shading is right as a picture of three stages. It ends a stage when the drop is visibly "
     "over. 17% of the relations' loss is left at step 1800, 4% of the subjects' at 5000.",
     plot=rc.Plot(x="steps", y_label="share of runs half done at the boundary", log=""),
 )

@@ -88,7 +88,7 @@ def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     replicates=(256, 16384),
     rule=rc.MeanRatio(rc.Region(0.95, 1.05), method=rc.Betting(0, math.log(7))),
     why="""The formula is exact; the region is the sampling error of about 2000 draws. One sequence
-        and its label tell at most log V, the label of one token.""",
+        and its label give at most log V, the label of one token.""",
     controls=(
         rc.times(1.11),
         rc.Control(
@@ -127,7 +127,7 @@ def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     why="""A ratio above 1 would violate the inequality. At these sizes the bound exceeds the
         channel's accuracy, which is known, by 5 to 10%.""",
     controls=(
-        rc.at("half-information", "it tells half as much", chance=lambda c: c["chance"] / 2),
+        rc.at("half-information", "it gives half as much", chance=lambda c: c["chance"] / 2),
         rc.at("fifth-less-information", chance=lambda c: 0.8 * c["chance"]),
     ),
     plot=rc.Plot(x="chance", group=("vocab_size",), y_label="accuracy", log=""),

@@ -135,8 +135,8 @@ linear_threshold = majority_claim(
 linear_threshold_asymptotic = majority_claim(
     "B.linear-threshold-asymptotic",
     "Half of n associations take somewhat less than 2 n log n parameters",
-    """The number of parameters d^2 at which a typical association is recalled is 2 n log n up to
-    finite-size corrections, which lower d by less than a tenth: linear in n up to a logarithm.""",
+    """A typical association is recalled from d^2 = 2 n log n parameters on, up to finite-size
+    corrections, which lower d by less than a tenth. So d^2 is linear in n up to a logarithm.""",
     latex=r"0.9 < \frac{d_{1/2}}{\sqrt{2n\ln n}} < 0.975",
     predict=rc.on(memory.half_dim_asymptotic),
     regime=rc.Regime(
@@ -232,7 +232,7 @@ all_pairs_threshold = whole_claim(
         with whole dimensions; the rest is sampling""",
     replicates={"smoke": (128, 8192), "standard": (64, 4096)},
     controls=(
-        rc.Control("typical-constant", "2 n log n, that of a typical pair", rc.on(memory.half_dim)),
+        rc.Control("typical-constant", "2 n log n, as for a typical pair", rc.on(memory.half_dim)),
         rc.times(0.5**0.5, "independent-outputs", "d^2 = 4 n log n: a steady right score"),
         rc.times(1.1, "tenth-more", "10% more in d"),
     ),

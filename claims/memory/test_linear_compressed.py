@@ -168,8 +168,8 @@ large_vocabulary = of_language_model(
     "B.recall-law-large-vocabulary",
     "The recall law holds at the vocabulary and width of a language model, within 3%",
     """A sum of outer products answers by the same law when it holds as many associations as a
-    language model has tokens. The pairs are exchangeable, so that the first few queries stand for
-    all; each is scored against every output, tile by tile, and no n x n matrix is ever held.""",
+    language model has tokens. The pairs are exchangeable, so the first few queries represent all.
+    Each is scored against every output, tile by tile, and no n x n matrix is ever held.""",
     predict=rc.on(memory.half_dim),
     regime="As many outputs as a vocabulary has tokens.",
     cells=tiers(large, smoke=VOCABULARIES[:1], standard=VOCABULARIES[1:3], full=VOCABULARIES[1:]),

@@ -147,8 +147,8 @@ memory_few_outputs = all_right(
     "B.mlp-memory-few-outputs",
     "Interference within an output adds to that between outputs",
     """With fewer outputs than associations a score is disturbed by the N/M inputs of the same
-    output and, through the overlaps of the outputs, by all N; the variances N/(mM) and N/(md) add
-    up.""",
+    output. Through the overlaps of the outputs it is disturbed by all N too. The variances N/(mM)
+    and N/(md) add up.""",
     latex=r"m_* \propto \frac Nd + \frac NM",
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid M = N/4, twice d, and M = N/8: both terms count"),
@@ -250,8 +250,8 @@ relu_capacity = all_right(
     "B.relu-memory-capacity",
     "ReLU features without constant and linear parts make a memory",
     """Random ReLU features, projected off the constant and linear directions, store associations by
-    the law of the cosine memory; d + 1 neurons are lost to the projection, and the quadratic part
-    of the features adds interference that no width removes.""",
+    the law of the cosine memory. The projection costs d + 1 neurons, and the quadratic part of
+    the features adds interference that no width removes.""",
     latex=r"T^2 = \frac{1}{m-d-1} + T_\infty^2,\quad T_\infty^2\approx\frac{1.53}{d^2}",
     predict=rc.on(mlp.capacity),
     regime=mlp.STORED.searched("on the grid, neurons still count most", features=("relu",)),
@@ -281,8 +281,8 @@ relu_capacity = all_right(
 relu_floor = share_right(
     "B.relu-memory-floor",
     "Beyond d^2 neurons, wider ReLU layers store no more",
-    """The overlaps of ReLU features are, but for their constant and linear parts, nearly quadratic
-    in the inputs; a layer wider than the d^2/1.53 that such functions can use stays at the accuracy
+    """But for their constant and linear parts, the overlaps of ReLU features are nearly quadratic
+    in the inputs. Quadratic functions can use d^2/1.53 neurons. A wider layer stays at the accuracy
     of infinite width.""",
     latex=r"T^2 \to T_\infty^2 = \mathrm{Var}_t\,k(t) \approx\frac{2}{(\pi-2)^2d^2}",
     predict=rc.on(mlp.mlp_memory_accuracy),

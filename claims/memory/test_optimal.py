@@ -91,9 +91,9 @@ by_training = measuring(
 capacity = storable(
     "C.optimal-capacity",
     "The best linear memory stores the predicted number of pairs, within 5%",
-    """All of n random pairs can be stored by some d by d matrix up to the n at which the distance
-    of a random vector from the normal cones uses up the d^2 parameters: linear in the number of
-    parameters only up to logarithms, which at these sizes lower the exponent in d from 2 to about
+    """Some d by d matrix stores all of n random pairs up to the n at which the distance of a random
+    vector from the normal cones uses up the d^2 parameters. So n is linear in the number of
+    parameters only up to logarithms. At these sizes they lower the exponent in d from 2 to about
     1.5, further than a single logarithm would.""",
     source=rc.Source("C", "C1"),
     regime=theory.SHARED.searched("random unit vectors", dim=range(10, 49)),
@@ -130,7 +130,7 @@ capacity = storable(
 decoupled_capacity = storable(
     "C.decoupled-capacity",
     "With competitors of its own for every input, capacity is the same",
-    """The decoupled model, in which no two inputs share a competitor, stores as many pairs as the
+    """In the decoupled model no two inputs share a competitor. It stores as many pairs as the
     normal cones allow: as many as the memory itself, to within a few per cent.""",
     curve=rc.on(theory.separable_probability),
     source=rc.Source("C", "C2"),
@@ -228,8 +228,8 @@ trained_capacity = by_training(
     source=rc.Source("B", "B1", "B8"),
     latex=r"0.88 < N_{99\%}/n^* < 1.05",
     regime="The published configuration: full-batch Adam at rate 1000, 4096 steps from "
-    "random weights of variance 1/d, the best of the looks after steps 1, 33, 65, ..., stopped at "
-    "99% accuracy, which means all pairs if there are fewer than 100.",
+    "random weights of variance 1/d. The best of the looks after steps 1, 33, 65, ... counts. "
+    "Training stops at 99% accuracy, which means all pairs if there are fewer than 100.",
     cells=tiers(
         partial(rungs, TRAINED), smoke=(11,), standard=(11, 16, 22), full=(11, 16, 22, 32, 45)
     ),

@@ -18,9 +18,9 @@ NEAR = rc.grid(dim=12, associations=34, own_competitors=(False, True))
 scores_claim = partial(
     claim,
     source=rc.Source("G", "G7", provenance="stated", reference="theory/memory/optimal.py"),
-    regime="d = 12 and four fifths of the pairs that the best memory stores, with shared "
-    "competitors and with own ones; the memory of least cross-entropy plus 5e-5 times its squared "
-    "norm, near the one of largest margin",
+    regime="d = 12 and 80% of the pairs that the best memory stores, with shared competitors and "
+    "with own ones. The memory minimises the cross-entropy plus 5e-5 times its squared norm, and "
+    "is near the memory of largest margin.",
     cells={"smoke": NEAR[:1], "standard": NEAR},
     from_pilot=True,
     replicates=(64, 256),
@@ -89,7 +89,7 @@ def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
 # seed 3010 with a single look.
 @relaxing("equal spectra", replicates=(192, 768))(
     "G.beyond-equal-spectra",
-    "Equal spectra at small size",
+    "At small size shared and own competitors give unequal spectra",
     "n, d to infinity: d = 12",
     source=rc.Source("G", "G7", provenance="stated", reference="theory/memory/optimal.py"),
     predict=lambda _: 1.0,

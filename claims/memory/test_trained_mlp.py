@@ -13,9 +13,9 @@ from theory.memory import decoder, mlp
 
 CODE = "the paper's released code: mlp_sweep.py and its plots"
 PUBLISHED = rc.Source("B", "B2", "B8", provenance="reported", reference=CODE)
-LINE_REASON = """The line is drawn by eye through capacities over three decades: a quarter off, on
-    logarithmic axes, is the thickness of its points. {} A test size is decided by two dozen runs
-    that agree."""
+LINE_REASON = """The line is drawn by eye through capacities over three decades. On logarithmic
+    axes, an error of 25% is the thickness of its points. {} A test size is decided by two dozen
+    runs that agree."""
 LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (published: more than
     99%). d = 8, in other tiers to 16 (published: 8 to 90); the axis md is half of the weights.
     Full-batch Adam on the cross-entropy, unit embeddings, a bias in the first layer; the best of
@@ -154,11 +154,11 @@ CROWDED = rc.grid(
 
 @relaxing("length of codes", source=rc.Source("G", "G11", provenance="derived"))(
     "G.beyond-trained-groups",
-    "A trained MLP, with values in groups",
+    "A trained MLP stores more values in groups than their codes predict",
     "codes from a random projection: a trained MLP",
-    regime="d = 8, m = 16; the values of each of 4 groups share 3/4 of their squared length (full "
-    "tier: also d = 16 and 16 groups): a mixture of unit vectors, normalised; F = 84, the line's "
-    "number; trained as for the published line md = 0.35 n log n",
+    regime="d = 8, m = 16. The values of each of 4 groups share 3/4 of their squared length (full "
+    "tier: also d = 16 and 16 groups). Each is a mixture of unit vectors, normalised. F = 84, the "
+    "line's number. Trained as for the published line md = 0.35 n log n.",
     latex=r"m\,d = 0.35\,\frac{k(F,K,\gamma)}{k(F,1,0)}\,n\log n",
     predict=by_decodability,
     cells={

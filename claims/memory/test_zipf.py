@@ -140,7 +140,7 @@ cutoff_exponent = stored(
     },
     rule=rc.Exponents({"dim": -1.0}, 0.08, reference="prediction"),
     why="""At P = 5 the sum of the rarer frequencies still differs from the integral, which bends
-        the law by 0.04; rounding P to a multiple of the number of labels may bend it as much.""",
+        the law by 0.04. Rounding P to a multiple of the number of labels may bend it as much.""",
     controls=(
         rc.Control("no-log", "d^(1 - alpha) without the logarithm", lambda c: tail(c, c["dim"])),
         rc.power("square", "d^(2 - 2 alpha), as if d^2 numbers held the tokens", dim=-1),

@@ -1,4 +1,4 @@
-"""The papers' statements, as data."""
+"""The papers' statements, as data; importing this package registers the papers."""
 
 from pathlib import Path
 

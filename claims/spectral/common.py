@@ -1,6 +1,7 @@
 """Shared parts of the claims about flows: the model of a cell, its paths, and learning times.
 
-Functions that simulate must not use theory: the library refuses claims that do.
+Claims on memories and classes use a few of these names, too. Functions that simulate must not use
+theory: the library refuses claims that do.
 """
 
 from collections import deque
@@ -23,10 +24,10 @@ SOFTMAX = "theory/spectral/softmax_memory.py"
 REDUCED = rc.Source("D", "D5", provenance="derived", reference=REFERENCE)
 derived = partial(rc.Source, "F", provenance="derived", reference=SOFTMAX)
 exact = partial(rc.claim, replicates=2)
-"""Claims on paper F where nothing is drawn, judged by the method `ALL`."""
+"""Decorator of claims on paper F where nothing is drawn; their rules use the method `ALL`."""
 ALL = rc.Deterministic()
 LARGE = ((256, 16), (1024, 16), (1024, 64))
-"""Sizes to which the authors' plan goes, and beyond; for reduced matrices."""
+"""Large S and R of the authors' published plan of experiments; for reduced matrices."""
 START = 0.01
 PARTS: tuple[theory.Part, theory.Part] = ("subject", "relation")
 Pair = tuple[int, int]
@@ -48,21 +49,24 @@ def simulable(regime: rc.Regime, facts: int = 1024) -> rc.Regime:
 
 
 def reducible(regime: rc.Regime, facts: int = 1024) -> rc.Regime:
-    """Extend a regime's search to matrices reduced by symmetry, which allow larger sizes."""
+    """Extend a regime's search to matrices reduced by symmetry, which allow larger sizes.
+
+    Whole matrices keep the limit of `simulable`.
+    """
     return simulable(regime, facts).searched(
         subjects=rc.log_range(2, 1024), weights=("whole", "reduced")
     )
 
 
 def whole(cell: rc.Cell) -> float:
-    """Return the cost of a flow: facts times answers times tokens, or 1 if matrices are reduced."""
+    """Return the cost of a flow: facts squared, times S + R; 1 if matrices are reduced."""
     subjects, relations = cell["subjects"], cell["relations"]
     reduced = cell.get("weights") == "reduced"
     return 1.0 if reduced else float((subjects * relations) ** 2 * (subjects + relations))
 
 
 def tuple_of(cell: rc.Cell) -> theory.Embeddings:
-    """Read the cell's choice of one-hot and Hadamard embeddings; only sign flow depends on it."""
+    """Return the cell's embeddings, one-hot by default; predictions of sign flow depend on them."""
     found: theory.Embeddings = cell.get("embeddings", "OOO")
     return found
 
@@ -125,7 +129,10 @@ def path(
     times: Sequence[float],
     start: facts.Weights | None = None,
 ) -> Iterator[facts.Weights]:
-    """Follow the cell's flow from ``start``, by default one with four equal `facts.Scalars`."""
+    """Yield the weights at each time of the cell's flow.
+
+    The default ``start`` has four equal coordinates, as in `facts.Scalars`.
+    """
     if start is None:
         level = cell.get("start", START)
         start = model.start(level, level)

@@ -1,6 +1,6 @@
-"""Exploratory claims that each relax one assumption of the theorem; none fails a run.
+"""Exploratory claims that each relax one assumption of paper D's theorems; none fails a run.
 
-The theorem assumes orthonormal embeddings, a start with equal coordinates, population gradients and
+The theorems assume orthonormal embeddings, a start with equal coordinates, population gradients and
 infinitesimal steps. The manifold is the set of matrices that four coordinates describe.
 """
 
@@ -19,11 +19,11 @@ from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
 LEARNED = 0.1
-"""Probability of being wrong."""
+"""Probability of a wrong subject, or relation, from which on it counts as learned."""
 STEPS = {"gradient": 400, "spectral": 50}
-"""Steps within the duration of `SLOW`; no replicate needs most of it. Where 50 steps of gradient
-flow instead of 80 last until it has learned on the manifold, one draw of Gaussian embeddings in
-2,000 is unstable; with 40, 30 and 20 steps 1, 8 and 75 of 512 were."""
+"""Number of steps in a duration of `SLOW`, most of which no replicate needs. A fifth of the steps,
+80 of gradient flow, last until all is learned on the manifold. With 50 instead of 80, one draw of
+Gaussian embeddings in 2,000 is unstable; with 40, 30 and 20, 1, 8 and 75 of 512 were."""
 
 
 def within(low: float, high: float) -> rc.MeanRatio:
@@ -63,7 +63,7 @@ def late(odds: facts.Odds, clock: Sequence[float]) -> Tensor:
 SLOW = settled("gradient", "spectral", past=5)
 """Flows that leave time for replicates that learn more slowly than on the manifold."""
 slowly = partial(beyond, cells={"standard": SLOW})
-"""A claim on these cells, of a median: it needs no moment of the times."""
+"""A claim on these cells. Both such claims are on a median, which needs no moment of the times."""
 
 
 def one_hot(cell: rc.Cell, block: rc.Block) -> facts.Facts:
@@ -82,7 +82,7 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
 
 @slowly(
     "D.beyond-gaussian",
-    "Gaussian embeddings in twice as many dimensions as there are tokens and answers",
+    "Gaussian embeddings nearly keep the ratio of the learning times",
     "orthonormal embeddings: Gaussian",
     regime="embeddings of mean square overlap 1/d, d twice their number; from coordinates of 0.01 "
     "until both mean errors are 0.1",
@@ -107,7 +107,7 @@ def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @slowly(
     "D.beyond-random-start",
-    "A small random start of whole matrices instead of the manifold",
+    "A small random start keeps the ratio of the learning times",
     "start on the manifold: random",
     regime="independent N(0, 0.01^2) entries of W_OV and W_KQ; the scale of the start on the "
     "manifold; until both mean errors are 0.1. The 50 steps of spectral flow make times 7% late "
@@ -159,9 +159,9 @@ BATCHES = (
 
 batches = measuring(lambda cell, block: stepped_ratio(cell, block, cell["flow"]), beyond)(
     "D.beyond-batches",
-    "Mini-batches instead of the population: a quarter of the pairs, or as many as there are",
+    "Mini-batches keep the ratio of the learning times",
     "population: mini-batches",
-    "On mini-batches the mean ratio of the learning times is that of the flow.",
+    "On mini-batches the mean ratio of the learning times is the flow's.",
     regime="SGD of 16 pairs a step at a rate of 1, polar factors of gradients of 64 pairs at 0.1; "
     "the population has 64 pairs",
     cells={"standard": BATCHES},
@@ -170,7 +170,7 @@ batches = measuring(lambda cell, block: stepped_ratio(cell, block, cell["flow"])
 
 muon = measuring(lambda cell, block: stepped_ratio(cell, block, "muon"), beyond)(
     "D.beyond-muon",
-    "Muon: Newton-Schulz instead of the polar factor, momentum, batches",
+    "Muon as it is used keeps spectral flow's ratio of the learning times",
     "spectral flow: Muon",
     "Muon as it is used has the mean ratio of the learning times of spectral flow.",
     source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
@@ -182,7 +182,7 @@ muon = measuring(lambda cell, block: stepped_ratio(cell, block, "muon"), beyond)
 
 
 def falling(rate: float) -> tuple[rc.Cell, ...]:
-    """Make a cell of spectral flow from an error of 1e-2 to 1e-4."""
+    """Make a cell of spectral flow while the subjects' error falls from 1e-2 to 1e-4."""
     (cell,) = sizes((16, 4), flow="spectral", batch=64, rate=rate)
     begin, end = (
         theory.learning_time(theory.Facts.of(cell), "subject", flow="spectral", error=error)
@@ -216,7 +216,7 @@ decays = relaxing(
 
 batches_decay = measuring(lambda cell, block: decay_rate(cell, block, "spectral"), decays)(
     "D.beyond-batches-decay",
-    "The decay under spectral flow, on mini-batches without momentum",
+    "On mini-batches without momentum, errors decay more slowly under spectral flow",
     "population: mini-batches",
     """On mini-batches subjects' errors fall as exp(-T^2/sqrt(2SR)): pairs that are missing from a
     batch, and those that occur twice, take none of the polar factor's norm.""",
@@ -228,12 +228,12 @@ batches_decay = measuring(lambda cell, block: decay_rate(cell, block, "spectral"
 
 muon_decay = measuring(lambda cell, block: decay_rate(cell, block, "muon"), decays)(
     "D.beyond-muon-decay",
-    "The decay under Muon",
+    "Under Muon errors decay as predicted for spectral flow",
     "spectral flow: Muon",
     "Under Muon subjects' errors fall as exp(-T^2/sqrt(2SR)) in units of its rate.",
-    regime="five Newton-Schulz steps and Nesterov momentum 0.95, at a rate of 0.02 on batches of "
-    "64 pairs; W_OV's steps are 1.75 times as long, by the root of its rows over its columns: "
-    "without this factor the decay has 0.66 of the predicted rate, which breaks the result",
+    regime="five Newton-Schulz steps, Nesterov momentum 0.95, a rate of 0.02, batches of 64 pairs; "
+    "W_OV's steps are 1.75 times as long, by the root of its rows over its columns. Without this "
+    "factor the decay has 0.66 of the predicted rate, which breaks the result",
     cells={"standard": falling(0.02)},
 )
 
@@ -249,13 +249,13 @@ signs = timed(
     replicates=2,
     rule=rc.MeanRatio(rc.Region(0.8, 1.25), method=rc.Deterministic()),
 )
-"""A claim that four of the eight embeddings, those of the reverse order and of the large separation
-among them, keep their ratios with an assumption of sign flow relaxed."""
+"""A claim that four of the eight embeddings keep their ratios with an assumption of sign flow
+relaxed. Two of the four have the reverse order, and one has the large separation."""
 
 
 @signs(
     "D.beyond-sign-start",
-    "Sign flow from a start off the manifold by a thousandth of its coordinates",
+    "A start off the manifold by a thousandth changes sign flow's ratios",
     "start on the manifold: a thousandth off",
     regime="waves of size 1e-5 added to W_OV, whose coordinates start at 1e-2",
     why="narrow enough to distinguish the four embeddings. In pilots Hadamard subjects and answers "
@@ -272,7 +272,7 @@ def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @signs(
     "D.beyond-adam",
-    "Adam with its usual constants instead of sign flow",
+    "Adam with its usual constants keeps sign flow's ratio of the learning times",
     "sign flow: Adam",
     regime="full batches, a rate of 0.01, from the manifold; rounding errors of the gradient count "
     "as zero",

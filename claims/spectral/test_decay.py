@@ -22,7 +22,7 @@ flow_claim = partial(rc.claim, replicates=2, size=whole)
 
 
 def decaying(*pairs: common.Pair, until: tuple[float, ...], **more: str) -> tuple[rc.Cell, ...]:
-    """Make cells of gradient flow for each part at these times, with the later learning time."""
+    """Make cells of gradient flow for each part and time; ``duration``: the later learning time."""
     return tuple(
         cell.replace(
             part=part,

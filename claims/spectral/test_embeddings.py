@@ -36,9 +36,9 @@ RUNS = {"gradient": 150.0, "spectral": 5.0, "sign": 1.5}
 def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     """Measure the distance between two runs from one start, over the largest entry: (replicates,).
 
-    One run has one-hot embeddings. The other run has the same start in random orthonormal
-    embeddings, and its result is rotated back. The start is disturbed, to break the task's
-    symmetries.
+    The larger distance of the two matrices counts. One run has one-hot embeddings. The other run
+    has the same start in random orthonormal embeddings, and its result is rotated back. The start
+    is disturbed, to break the task's symmetries.
     """
     s, r = cell["subjects"], cell["relations"]
     streams = block.draw(Streams, {})
@@ -64,8 +64,8 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\mapsto U\,W_{OV}(t)\,Z^\top,\ "
     r"W_{KQ}(t)\mapsto Z\,W_{KQ}(t)\,Z^\top",
     regime=simulable(theory.FACTS, 256).searched(
-        "uniformly random orthonormal embeddings of tokens and of answers; waves of size 0.01 are "
-        "added to W_OV, four times its length at the start; until about the time of learning",
+        "uniformly random orthonormal embeddings of tokens and of answers; waves of size 0.01, "
+        "longer than W_OV at the start, are added to it; until about the time of learning",
     ),
     size=lambda c: 30 * whole(c),
     cells={
@@ -106,8 +106,8 @@ def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     ),
 )
 def sign_flow_turns(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Sign flow does not turn with the embeddings, because signs are taken entry by entry, in the
-    basis of the embeddings."""
+    """Sign flow does not turn with the embeddings, because signs are taken entry by entry, in
+    coordinates that do not turn with them."""
     found = {flow: moved(cell, block, flow).clamp_max(1) for flow in RUNS}
     return {"value": found.pop("sign"), **found}
 

@@ -34,7 +34,7 @@ REFERENCE = "theory/spectral/flows.py"
 PLOT = rc.Plot(
     x="subjects",
     group=("relations",),
-    y_label="learning time of subjects over that of relations",
+    y_label="learning time, subjects over relations",
     log="xy",
 )
 flow_claim = partial(rc.claim, replicates=2, size=whole)

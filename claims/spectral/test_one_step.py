@@ -50,22 +50,22 @@ by_spectral = measuring(lambda cell, block: after(cell, block, "spectral")["spec
 
 
 def fewer_rivals(cell: rc.Cell) -> float:
-    """Predict the items that a spectral step recalls as if only a quarter of all items competed."""
+    """Predict the items that a spectral step recalls if there are only a quarter as many items."""
     return theory.recalled_spectral(cell["dim"], cell["items"] // 4, cell["exponent"])
 
 
 gradient_step = by_gradient(
     "E.one-step-gradient",
     "One gradient step recalls the predicted number of items, within 8%",
-    """After one gradient step item i competes with the more frequent items j, each of which beats
-    it where v_j . v_i happens to exceed p_i/p_j: the number recalled tends to C_a d^(1/(2a)),
-    without a logarithm; C_1.5 = 2.68 and C_2 = 2.58, of which two thirds are reached at d = 64.""",
+    """After one gradient step item i competes with the more frequent items. Item j beats it where
+    v_j . v_i happens to exceed p_i/p_j. So the number recalled tends to C_a d^(1/(2a)), without a
+    logarithm; C_1.5 = 2.68 and C_2 = 2.58, of which nearly two thirds are reached at d = 64.""",
     predict=rc.on(theory.recalled_gradient),
     regime=GAUSSIAN.searched("on the grid, 4 to 7 items are recalled"),
     cells={"smoke": sizes(32), "standard": sizes(32, 64), "full": sizes(32, 64, 128)},
     rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
     why="""The theory states 4%: competitors' scores are taken as independent. The rest is
-        statistical: the number recalled varies by a third.""",
+        statistical: the number recalled varies by up to a third.""",
     replicates={"smoke": (128, 1024), "standard": (512, 4096)},
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more items"),
@@ -92,14 +92,14 @@ spectral_step = by_spectral(
     size=lambda c: 0.2 * c["items"] ** 2,
     cells={"smoke": sizes(32), "standard": sizes(32, 64, 128)},
     rule=rc.MeanRatio(rc.Region(0.96, 1.04)),
-    why="""The resolvent of the gradient is that of large d, and pilots with other seeds find its
-        error below 1%; the rest is statistical.""",
+    why="""The gradient's resolvent is taken in the limit of large d. Pilots with other seeds find
+        its error below 1%; the rest is statistical.""",
     replicates={"smoke": (64, 1024), "standard": (96, 1536)},
     controls=(
         rc.times(1.1, "tenth-more", "a tenth more items"),
         rc.times(0.9, "tenth-fewer", "a tenth fewer items"),
         rc.power("steeper", "d^0.15 times as many items", dim=0.15),
-        rc.Control("fewer-rivals", "only a quarter of the items compete", fewer_rivals),
+        rc.Control("fewer-rivals", "as with only a quarter of the items", fewer_rivals),
         GRADIENT,
     ),
 )
@@ -209,7 +209,7 @@ steep_exponent = by_spectral(
     regime="a = 2, 16 items a dimension, d = 32 and 128",
     cells={"standard": sizes(32, 128, exponents=(2.0,))},
     rule=rc.Exponents({"dim": 5 / 4}, 0.1),
-    why="The finite-size theory has 1.30 on this grid, and 1.23 at d above 1000.",
+    why="The finite-size theory has 1.30 on this grid, and 1.22 at d above 1000.",
     replicates=(96, 768),
     controls=(
         rc.Control("parameters", "as d^(1 + 1/a)", rule=rc.Exponents({"dim": 1.5}, 0.1)),
@@ -229,6 +229,6 @@ gradient_exponent = by_gradient(
     replicates=(512, 2048),
     refuted="""This says nothing against the limit. The finite-size theory, which
         E.one-step-gradient tests, has an exponent of 0.49 on this grid and comes within 5% of the
-        limit only beyond d = 5000. The noise of all other items is sqrt(log N/d) times that of
+        limit only beyond d = 5000. The noise of all other items is sqrt(log N/d) times the noise of
         frequent competitors. At d = 64 it still costs a third of the items.""",
 )

@@ -101,7 +101,7 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     size=lambda c: 0.4 * c["items"] ** 2,
     cells={"smoke": SPECTRAL_BATCHES[:1], "standard": SPECTRAL_BATCHES},
     rule=rc.MeanRatio(rc.Region(0.93, 1.07)),
-    why="""The theory states 3%: the resolvent is that of large d, and of the mean number of
+    why="""The theory states 3%: its resolvent is the limit of large d, at the mean number of
         different items in a batch. The rest is statistical.""",
     replicates={"smoke": (64, 1024), "standard": (96, 1536)},
     controls=(

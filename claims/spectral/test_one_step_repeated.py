@@ -11,8 +11,9 @@ import recall_claims as rc
 from simulation.spectral import one_step as measured
 
 DERIVED = rc.Source("E", "E3", provenance="derived", reference="theory/spectral/one_step.md")
-PROTOCOL = """A protocol of ours, for both rules: every step takes the gradient at zero of the
-    items that are not yet recalled, scaled to spectral norm 1 or replaced by its polar factor;"""
+PROTOCOL = """A protocol of ours, for both rules. Every step takes the gradient at zero of the items
+    that are not yet recalled. The step is this gradient over its spectral norm, or its polar
+    factor."""
 steps_claim = partial(rc.claim, source=DERIVED, replicates=(48, 384))
 RULES = ("gradient", "spectral")
 LAST = 8
@@ -20,7 +21,10 @@ LAST = 8
 
 
 def sizes(*dims: int, steps: tuple[int, ...]) -> tuple[rc.Cell, ...]:
-    """Make cells of a = 1.5 and 2 with d^2/4 items; from d = 20 on no linear memory stores them."""
+    """Make cells of a = 1.5 and 2 with d^2/4 items.
+
+    From d = 20 on no linear memory stores them all.
+    """
     return rc.grid(
         {"dim": dim, "items": dim**2 // 4, "exponent": a, "steps": number}
         for dim in dims
@@ -42,7 +46,7 @@ START = sizes(32, steps=(1, 2, 4))
     "After one, two and four thresholded steps the spectral rule is far ahead",
     latex=r"N_{spectral}(t) > \frac32N_{gradient}(t)",
     regime=rc.Regime(
-        f"{PROTOCOL} about d^2/4 items; the grid has d = 32 and 256 items",
+        f"{PROTOCOL} About d^2/4 items; the grid has d = 32 and 256 items",
         {
             "dim": range(24, 49),
             "items": rc.log_range(144, 576, per_octave=8),
@@ -74,7 +78,7 @@ def first_steps(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     "In the end both rules store equally many items, within 18%",
     latex=r"N_{gradient}(\infty) = N_{spectral}(\infty)",
     predict=lambda _: 1.0,  # as many
-    regime=f"{PROTOCOL} d = 24 and 32, d^2/4 items, 40 steps, of which the last 8 are averaged",
+    regime=f"{PROTOCOL} Here d = 24 and 32, d^2/4 items, 40 steps; the last 8 are averaged",
     cells={"standard": sizes(24, 32, steps=(40,))},
     rule=rc.MeanRatio(rc.Region(0.85, 1.18), method=rc.Student(spent=0.25)),
     why="""A sixth is far from the factor of five after one step; pilots with other seeds find less
@@ -96,7 +100,7 @@ def same_end(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "E.several-steps-limit",
     "In the end the number stored is of the order of d^2, up to logarithms",
     latex=r"N(\infty)\propto d^{1.75\pm0.2}",
-    regime=f"{PROTOCOL} spectral steps, a = 1.5, d = 24 and 48, d^2/4 items, steps 9 to 16",
+    regime=f"{PROTOCOL} Spectral steps, a = 1.5, d = 24 and 48, d^2/4 items, steps 9 to 16",
     cells={"standard": sizes(24, 48, steps=(16,))[::2]},
     rule=rc.Exponents({"dim": 1.75}, 0.2),
     why="""d^2 less logarithms: what the best memory stores has an exponent of 1.6 at these sizes.

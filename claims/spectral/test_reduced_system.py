@@ -61,13 +61,13 @@ TRAJECTORY = (
     latex=r"W_{OV} = \alpha_SU_SZ_S^\top+\alpha_RU_RZ_R^\top,\quad "
     r"W_{KQ} = (\beta_SZ_S1+\beta_RZ_R1)\,z_q^\top",
     regime=common.simulable(theory.PATHS, 256).searched(
-        "random orthonormal embeddings for the other flows; more subjects and more relations"
+        "random orthonormal embeddings for the other flows; more subjects than relations and fewer"
     ),
     size=lambda c: 10 * whole(c),
     cells={"smoke": without_part(TRAJECTORY)[::3], "standard": without_part(TRAJECTORY)},
     replicates=2,
     rule=rc.Identity(1e-9),
-    why="rounding errors of a few hundred steps and eigenvalues of Gram matrices, relative to "
+    why="rounding errors of 200 steps and of their decompositions, relative to "
     "weights of order 1; in pilots 1e-14 to 1e-11. A part that all answers' logits share does not "
     "count, because softmax ignores it; sign flow with one-hot embeddings has such a part",
     controls=(

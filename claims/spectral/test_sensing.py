@@ -1,4 +1,4 @@
-"""Learning of a matrix from few Gaussian measurements, by Muon and gradient descent (H)."""
+"""Learning of a matrix from Gaussian measurements, mostly few, by Muon and gradient descent (H)."""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ from simulation.spectral import underdetermined as measured
 from theory.spectral import underdetermined as theory
 
 PACES = 24
-"""Steps up to the cell's time."""
+"""Number of Muon's steps up to the cell's time, where this number matters."""
 
 
 def work(cell: rc.Cell) -> float:
@@ -33,7 +33,7 @@ HALF = table("rows columns measurements time", (8, 8, 8, 0.6), (16, 8, 16, 0.6),
     cells={"smoke": HALF[:1], "standard": HALF},
     rule=rc.MeanDifference(rc.Region(-0.025, 0.025)),
     why="two exact bounds are 0.045 apart at an eighth as many measurements as weights; their c is "
-    "known to 0.002, which is 0.0012 of the loss",
+    "known to 0.003, which is 0.002 of the loss",
     replicates=(64, 1024),
     controls=(
         rc.Control("exponential", "exp(-2 c t), at the same speed", lambda c: slowed(c)),
@@ -75,8 +75,8 @@ FITTED = table("rows columns measurements", (8, 8, 2), (16, 8, 4), (12, 12, 4))
     cells={"smoke": FITTED[:1], "standard": FITTED},
     rule=rc.MeanDifference(rc.Region(-0.091, 0.091)),
     why="two exact bounds are the root of rho apart, 0.177 at a 32nd as many measurements as "
-    "weights; their c is known to 0.002. 1,024 replicates left it undecided under one of four "
-    "other seeds",
+    "weights; their c is known to 0.003. With 1,024 replicates the claim was undecided under one "
+    "of four other seeds",
     replicates=(64, 2048),
     controls=(
         rc.times(1.25, "faster", "a quarter faster"),

@@ -49,17 +49,17 @@ def loss(cell: rc.Cell, block: rc.Block, muon: Muon) -> Tensor:
 
 momentum = measuring(lambda cell, block: loss(cell, block, Muon(momentum=0.95)), beyond)(
     "F.beyond-momentum",
-    "Muon with momentum",
+    "Momentum hardly changes Muon's loss",
     "no momentum: 0.95 of the old mean is kept",
-    "A mean of gradients has nearly the same sign as the last one.",
+    "A mean of gradients has nearly the same polar factor as the last one.",
 )
 
 newton_schulz = measuring(
     lambda cell, block: loss(cell, block, Muon(rule=flows.newton_schulz, momentum=0.95)), beyond
 )(
     "F.beyond-newton-schulz",
-    "Muon as it is used: five Newton-Schulz steps, and momentum",
-    "the exact sign: five Newton-Schulz steps, momentum 0.95",
+    "Five Newton-Schulz steps with momentum hardly change Muon's loss",
+    "the exact polar factor: five Newton-Schulz steps, momentum 0.95",
     "Steps whose singular values are 1 only on average lower the loss as fast as exact ones.",
     regime="K = 32 in 8 groups, t = 4; singular values become 0.7 to 1.2 instead of 1",
 )
@@ -68,7 +68,7 @@ random_embeddings = measuring(
     lambda cell, block: loss(cell, block, Muon(dim=4 * cell["items"])), beyond
 )(
     "F.beyond-random-embeddings",
-    "Muon with random embeddings in four times as many dimensions as there are items",
+    "With random embeddings Muon's loss falls more slowly",
     "orthonormal embeddings: uniform unit vectors",
     "If queries, and answers, overlap by 1/sqrt(d), the loss falls as fast as without overlaps.",
     **SAMPLED,
@@ -76,7 +76,7 @@ random_embeddings = measuring(
 
 batches = measuring(lambda cell, block: loss(cell, block, Muon(batch=4 * cell["items"])), beyond)(
     "F.beyond-batches",
-    "Muon on mini-batches",
+    "On mini-batches Muon's loss falls more slowly",
     "whole gradients: a batch of 4 K items for each step",
     "Half of the batches lack the rarest item, and the loss falls as fast as on whole gradients.",
     **SAMPLED,
@@ -86,7 +86,7 @@ batches_momentum = measuring(
     lambda cell, block: loss(cell, block, Muon(batch=4 * cell["items"], momentum=0.95)), beyond
 )(
     "F.beyond-batches-momentum",
-    "Muon on mini-batches, with momentum",
+    "With momentum, mini-batches keep Muon's loss as predicted",
     "whole gradients: a batch of 4 K items for each step, momentum 0.95",
     "The mean over twenty batches lacks no item, and the loss falls as fast as on whole gradients.",
     **SAMPLED | {"replicates": (64, 128)},

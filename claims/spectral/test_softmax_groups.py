@@ -1,8 +1,8 @@
 """Paper F on 100,000 items, reduced by symmetry to groups of equally frequent items.
 
-Nothing is random. The simulation has a few numbers per group, and the theory one number. There are
-K items in M groups of C, of frequencies g^-beta for g = 1, ..., M. An item's lead is its own score
-less its other scores.
+Nothing is random. The simulation has two numbers per group, or M + 1 for Muon, and the theory at
+most one. There are K items in M groups of C, of frequencies in proportion to g^-beta for g = 1,
+..., M. An item's lead is its own score less any other score.
 """
 
 import math

@@ -84,7 +84,7 @@ gradient_flow = flowing(
 gradient_constant = flowing(
     "F.gradient-constant",
     "Under gradient flow an item's loss falls as 1/(p t), with the constant 1 - 1/K",
-    "Without noise an item's loss falls as (1 - 1/K)/(p_j t), the total as K/t times that.",
+    "Without noise an item's loss falls as (1 - 1/K)/(p_j t), and the total as (K - 1)/t.",
     source=derived("F1"),
     predict=lambda cell: (cell["items"] - 1) / cell["time"],
     latex=r"E_j\simeq\frac{1-1/K}{p_jt}",
@@ -111,7 +111,7 @@ SLOPE = table(
 gradient_exponent = flowing(
     "F.gradient-exponent",
     "Frequencies that fall as a power: gradient descent's excess loss falls as T^(-(1 - 1/beta))",
-    "The excess loss is never below the order T^(-(1 - 1/beta)), its own while rare items last.",
+    "The excess loss is at least of order T^(-(1 - 1/beta)), its order while rare items remain.",
     source=derived("F3"),
     latex=r"E(T)\propto T^{-(1-1/\beta)}",
     regime=rc.Regime(
@@ -190,7 +190,7 @@ UNEQUAL = table(
     ),
     cells={"standard": UNEQUAL},
     rule=rc.MeanRatio(rc.Region(0.9, 1.0), method=ALL),
-    why="F4 lets a step's entries change by (1 + M)/C for M groups of C items, 1.1 here. An "
+    why="F4 lets a step's entries change by (1 + M)/C for M groups of C items, up to 1.1 here. An "
     "outside check found 1 to 9% in the loss",
     controls=(
         rc.times(1.2),
@@ -267,7 +267,7 @@ floor_claim = measuring(floor, exact)
 muon_floor = floor_claim(
     "F.muon-floor",
     "With noise Muon ends in an oscillation, at a known excess",
-    "From T* on the loss oscillates at an excess over the labels' entropy.",
+    "From T* on the loss oscillates at a known excess over the labels' entropy.",
     source=derived("F2"),
     predict=rc.on(theory.spectral_floor),
     regime=rc.Regime(
@@ -296,13 +296,13 @@ muon_floor = floor_claim(
 muon_floor_exponent = floor_claim(
     "F.muon-floor-exponent",
     "The floor of Muon's excess loss is of order eta^2",
-    "From T* on the loss oscillates at eta^2 above the optimum.",
+    "From T* on the loss oscillates at an excess of order eta^2 over the labels' entropy.",
     source=derived("F2"),
     latex=r"E_\infty\propto\eta^2",
     regime="steps that pass the end halfway, 10 to 40 of them on the way",
     cells={"standard": RATES},
     rule=rc.Exponents({"rate": 2.0}, 0.05, method=ALL),
-    why="the next order of the excess is eta^4, 1% of it at the largest step",
+    why="the next order of the excess is eta^4, below 1% of it at the largest step",
     controls=(
         rc.power("linear", "of order eta", rate=-1.0),
         rc.power("cubic", "of order eta^3", rate=1.0),
@@ -388,13 +388,13 @@ def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 @given_basis(
     "F.beyond-two-bases",
-    "Signs in two random bases, one for queries and one for answers",
+    "With two random bases sign descent does as well as in the items' own basis",
     source=derived("F5"),
     relaxes=("one basis for queries and answers: a basis for each", "signs in a given basis"),
     why="half, as for one basis; in a trial the own basis left thousands of times more",
 )
 def sign_two_bases(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In the items' own basis sign descent leaves less than half of the loss that it leaves if
-    queries and answers have two different random bases. (With two bases a first step on equal
-    frequencies moves leads by about sqrt(2K/pi), and with one basis by 2 or less.)"""
+    queries and answers have two different random bases. (On equal frequencies a first step moves
+    the mean lead by about sqrt(2K/pi) with two bases, and by 2 or less with one.)"""
     return shares_left(cell, block, 2)

@@ -1,6 +1,7 @@
 """One step on classes of unequal frequency: leads by Muon, and by Adam in random embeddings (H).
 
-A class's lead is its own score less the mean of its other scores. There are K classes.
+Exploratory claims are on ten steps of Adam. A class's lead is its own score less the mean of its
+other scores. There are K classes.
 """
 
 import math
@@ -90,9 +91,9 @@ RANKS = table(
 )
 def muon_classes(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """A class's lead is K/(K - 1) (1 - w). The weight w is the class's share in a sum that rare
-    classes dominate. If n classes are at most as frequent as this class, w is at most 1/n. So rare
-    classes are learned as fast as frequent classes, except for a class much rarer than all others:
-    with four classes of frequencies 1 to 4^-8 its lead is a tenth of the other leads."""
+    classes dominate. If n classes, with this one, are at most as frequent as it, w is at most 1/n.
+    So rare classes are learned as fast as frequent classes, except for a class much rarer than all
+    others: with four classes of frequencies 1 to 4^-8 its lead is a tenth of the other leads."""
     gradient = first_gradient(cell, block)
     found = memory.leads(memory.in_bases(singular_values.polar, *embeddings(cell, block))(gradient))
     one_hot = memory.leads(flows.sign(gradient))
@@ -201,7 +202,7 @@ RARE = table("imbalance", (1 / 4,), (1 / 8,), (1 / 16,), (1 / 32,), items=64)
     source=derived("H3"),
     latex=r"m\propto r",
     regime="K = 64; half of the classes r times as frequent as the others, r from 1/32 to 1/4, "
-    "where these have nearly all of the frequencies' squared length",
+    "where the others have nearly all of the frequencies' squared length",
     size=work,
     cells={"standard": RARE},
     rule=rc.Exponents({"imbalance": 1.0}, 0.06, method=rc.Student(spent=0.25)),
@@ -221,7 +222,7 @@ def adam_rare(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 COUNT = 10
-"""Steps of Adam in which a time is passed."""
+"""Number of steps of Adam in which the cell's time passes."""
 
 
 def several_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -261,7 +262,7 @@ HALF = table("imbalance", (1 / 4,), (1 / 8,), items=64)
 
 adam_several_steps = beyond(
     "H.beyond-adam-steps",
-    "Adam in ten steps with its running means, until frequent classes lead by 0.9",
+    "Ten small steps of Adam are as unbalanced as one large step",
     "one step: ten steps of Adam as it is used, a tenth as long",
     "While all classes are still unlikely, small steps are as unbalanced as one large one.",
     regime="K = 64; half of the classes 1/4 or 1/8 times as frequent; steps add up to 0.1, after "
@@ -272,7 +273,7 @@ adam_several_steps = beyond(
 
 adam_learned = beyond(
     "H.beyond-adam-learned",
-    "Adam in ten steps with its running means, until frequent classes are learned",
+    "Once frequent classes are learned, ten steps of Adam differ from one large step",
     "one step: ten steps of Adam as it is used, which add up to frequent classes' learning",
     "Once frequent classes are learned, the gradient is left to rare ones. Does one large step "
     "then still say how unbalanced small steps are?",

@@ -68,8 +68,8 @@ TIMES = table("samples dim outputs", (2, 3, 3), (4, 6, 5), inputs="orthonormal")
 
 @rc.claim(
     "H.flat-time",
-    "With n orthonormal inputs and n + 1 outputs, singular values stay equal until t with chance "
-    "e^(-n(n + 1) t^2/2)",
+    "With n orthonormal inputs and outputs in n + 1 dimensions, singular values stay equal until t "
+    "with chance e^(-n(n + 1) t^2/2)",
     source=derived("H1"),
     predict=lambda cell: theory.flat_time(cell["samples"]),
     latex=r"P(t_*>t)=e^{-n(n+1)t^2/2}",
@@ -98,8 +98,8 @@ TIMES = table("samples dim outputs", (2, 3, 3), (4, 6, 5), inputs="orthonormal")
 )
 def flat_time(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """On orthonormal inputs each singular value of W grows until it reaches a singular value of the
-    outputs. The first stops at the least of these, whose square has an exponential law if there are
-    n + 1 outputs."""
+    outputs. The first stops at the least of these. Its square has an exponential law if the outputs
+    are in n + 1 dimensions."""
     task = block.draw(measured.regression, cell)
     return {
         "value": measured.straight_time(task),

@@ -57,7 +57,7 @@ class Kind(StrEnum):
     EDITED = "edited declaration"
     GAINED = "gained verdict"
     VERDICT = "changed verdict"
-    ANEW = "declared anew"
+    ANEW = "declared again"
     MOVED = "moved estimate"
     REMOVED = "removed claim"
     NEW = "new claim"

@@ -101,7 +101,7 @@ def _table(
     if slim:  # the finding is under the name, and the name under the verdict if both are long
         headers = [", ".join(headers)]
     else:
-        headers += ["region", "resolution", "caught", "time"] if wide else ["notices", "caught"]
+        headers += ["region", "resolution", "controls", "time"] if wide else ["notices", "controls"]
     table = Table(
         box=box.SIMPLE_HEAD if unicode else box.ASCII2, padding=0, expand=wide, show_edge=False
     )
@@ -109,7 +109,7 @@ def _table(
         if slim or header in (figures.FINDING, "region", "resolution"):
             table.add_column(header, overflow="fold")
         else:
-            figure = header in ("notices", "caught", "time")
+            figure = header in ("notices", "controls", "time")
             table.add_column(header, justify="right" if figure else "left", no_wrap=True)
     for claim in claims:
         cells = _cells(claim, analyses, wide=wide, verbose=verbose)

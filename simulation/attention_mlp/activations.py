@@ -55,7 +55,8 @@ ACTIVATIONS: dict[str, Activation] = {
     "he2+he3": _polynomial(-1 / _R2, -3 / _R6, 1 / _R2, 1 / _R6),
     "0.3he1+he2+he3": _polynomial(-1 / _R2, 0.3 - 3 / _R6, 1 / _R2, 1 / _R6),
 }
-"""By name. ``he1``, ``he2``, ``he3`` are Hermite polynomials of unit variance under N(0, 1)."""
+"""Activations by name. ``he1``, ``he2``, ``he3`` are Hermite polynomials of unit variance under
+N(0, 1)."""
 
 
 def activation(name: str) -> Activation:

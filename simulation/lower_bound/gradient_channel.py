@@ -73,7 +73,8 @@ TOKENS = 2**22
 entries of the Gaussian channel's noise."""
 
 Estimator = Callable[[Observation], torch.Tensor]
-"""From an observation to the guessed label of each token, (R, V) int64, or of the first few."""
+"""Function from an observation to the guessed labels of all tokens, (R, V) int64, or of the first
+few."""
 
 
 def discrete(rngs: Rngs, *, length: int, samples: int, **setting: Any) -> Instance:

@@ -1,4 +1,4 @@
-"""Every benchmark runs at tiny sizes, except the three minutes of the standard tier."""
+"""Benchmarks run on the CPU at tiny sizes, but no GPU's waits are counted, and no tier runs."""
 
 import pytest
 

@@ -77,7 +77,7 @@ class Tried(msgspec.Struct, frozen=True):
         verdict: verdict of the claim's rule, or "OUT OF REACH" or "BROKEN".
         strain: distance of the worst component's estimate from the middle of its region, in half
             widths; if the region has one edge, the distance beyond this edge; 0 if unknown.
-        found: the worst component, its estimate and interval, in words.
+        found: the worst component's estimate and interval, or why there is none, in words.
         replicates: largest number of replicates of a cell.
         seconds: processor time used.
         limit: processor time allowed, in seconds.
@@ -106,7 +106,7 @@ class Corner:
 
     @cached_property
     def key(self) -> str:
-        """Name the corner, with a digest of the present code of claim, theory and simulation."""
+        """Digest of the corner and of the present code of claim, theory and simulation."""
         text = "\0".join((self.claim.id, self.point.id, _code(self.claim.module)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

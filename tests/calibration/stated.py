@@ -107,8 +107,9 @@ class Check:
         return self.claim.predict(point)
 
     def stated(self, point: rc.Cell) -> rc.Region:
-        """Convert the stated error to a region of the claim's rule, even if the rule is on
-        differences.
+        """Return the stated error as a region of the claim's rule.
+
+        If the rule is on differences, a relative error is multiplied by the prediction.
         """
         found = self.entry.region(point)
         if self.claim.rule.scale == "ratio" or found.low <= 0 <= found.high:
@@ -256,7 +257,7 @@ def _on_curve(cell: rc.Cell) -> bool:
 
 
 def _made(name: str, predict: Predict, rule: Rule, **more: Any) -> Callable[[Observe], rc.Claim]:
-    """Make a claim without a paper, whose replicates test a formula."""
+    """Return a decorator that makes a claim without a paper from a simulation."""
     return rc.claim(name, name, predict=predict, cells=(), rule=rule, **more)
 
 
@@ -316,7 +317,7 @@ localised_by_half = _made(
     replicates=(128, 1024),
 )(localised.observe)
 OWN = (full_theory, unseen, localised, localised_by_half)
-"""Claims that predict by a formula, of no paper."""
+"""Claims of no paper that predict by a formula."""
 
 REASONS = """
 a part of a prediction that is tried:

@@ -40,7 +40,7 @@ from tests.calibration.stated import Check, checks
 
 POINTS = 40
 DRAWS = 8000
-"""Largest number of draws for each point that lies in the regime."""
+"""Largest number of draws, as a multiple of the number of points that are wanted."""
 SLOTS = 100
 """Equal parts of the level, one per check that draws at random. A new check thus leaves the level
 of every other check as it is."""

@@ -27,7 +27,7 @@ LIBRARY = os.pathsep.join(
 HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
 OUTER = ("-p", "no:faulthandler", "-p", "no:unraisableexception")
 """Options of an inner pytest that runs in the outer one's process. Without them it would switch off
-the outer one's faulthandler, and its unraisableexception would collect the garbage of all of torch.
+the outer one's faulthandler, and look for garbage in all that the outer one has loaded.
 """
 
 PAPER = """
@@ -101,7 +101,7 @@ def edited(text: str, *edits: tuple[str, str]) -> str:
 
 
 def written(name: str = "one", *edits: tuple[str, str], pause: float = 0.0) -> str:
-    """Write a claim of this name, with edits."""
+    """Return the code of a claim of this name, with edits."""
     return edited(CLAIM.format(name=name, pause=pause), *edits)
 
 
@@ -146,7 +146,7 @@ class Suite:
         os.utime(path, (next(NUMBERS), next(NUMBERS)))
 
     def run(self, *options: str, status: int | None = 0) -> Result:
-        """Run the suite in this process, which has loaded torch already.
+        """Run the suite in this process, which has loaded the library already.
 
         The exit status has to be ``status``, unless this is None.
         """
@@ -155,14 +155,14 @@ class Suite:
         return result
 
     def main(self, *arguments: str) -> Result:
-        """Run pytest with only these arguments, in this process."""
+        """Run pytest in this process, with only these arguments and `OUTER`."""
         self.capture.readouterr()
         ended = pytest.main([*OUTER, *arguments])
         captured = self.capture.readouterr()
         return Result(int(ended), captured.out + captured.err)
 
     def arguments(self, *options: str) -> list[str]:
-        """Return a run's arguments: by default it is serial, because workers have to load torch."""
+        """Return a run's arguments: by default it is serial, because workers take long to start."""
         serial = () if "--executor" in options else ("--executor", "serial")
         return [self.file, *serial, *options]
 
@@ -186,7 +186,7 @@ class Suite:
         return {name: claim["state"] for name, claim in self.claims().items()}
 
     def figures(self, folder: str = "reports/latest") -> dict[str, Any]:
-        """Return the report's claims, by id, without fields that depend on clock and ledger."""
+        """Return the report's claims, by id, without seconds and counts of blocks."""
         return {
             name: {k: v for k, v in claim.items() if k not in ("seconds", "blocks")}
             for name, claim in self.claims(folder).items()

@@ -77,7 +77,7 @@ def judged(folder: Path, event: str, scratch: Path) -> tuple[bool, str]:
         condition, script = step.get("if", ""), step.get("run", "pip")
         if not (green or "always()" in condition) or ("push" in condition and event != "push"):
             continue
-        if script.startswith("pytest "):  # which would load torch again
+        if script.startswith("pytest "):  # forked, because a new process would load all packages
             green &= run_pytest(folder, script.split()[1:], given).status == 0
         elif not script.startswith("pip"):
             command = ("bash", "-e", "-o", "pipefail", "-c", script)
@@ -154,7 +154,7 @@ PULLS: dict[str, tuple[dict[str, str], bool, list[str]]] = {
         ],
     ),
 }
-"""Pull requests: the change, whether the workflow is green, and its comment."""
+"""Pull requests: the changed files, whether the workflow is green, and parts of its summary."""
 
 
 @pytest.mark.parametrize("change", PULLS)

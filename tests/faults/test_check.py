@@ -47,7 +47,7 @@ class Run:
         return unpack(*row)
 
     def put(self, number: int, values: Values) -> None:
-        """Give a block of tiny.two other observations, with a matching checksum."""
+        """Give a block of tiny.two at scale 1 other observations, with a matching checksum."""
         sql = "UPDATE blocks SET payload = ?, checksum = ? WHERE claim = 'tiny.two' "
         self.ledger.execute(sql + "AND cell = 'scale=1.0' AND block = ?", (*pack(values), number))
 

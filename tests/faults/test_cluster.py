@@ -43,7 +43,7 @@ def kill_one(workers: LocalCluster) -> None:
 
 
 def come_and_go(workers: LocalCluster) -> None:
-    """Start eight workers of one thread each, then keep three."""
+    """Scale up to eight workers of one thread each, then down to three."""
     workers.scale(8)
     until(lambda: len(workers.scheduler_info["workers"]) == 8)
     workers.scale(3)

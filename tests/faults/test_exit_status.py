@@ -157,7 +157,7 @@ FAILING = {
     "texted": ("1.05))", "1.05), observable=print)", "is a function, which has no text"),
     "other": (VALUE, '{"other": np.ones(block.replicates)}', "observable 'value'"),
 }
-"""Claims that cannot be judged, and why; for some, predictions show it before a block runs."""
+"""Claims that cannot be judged, and why; for some, grid or predictions show it before any block."""
 DRAWN = """
 from dataclasses import replace
 

@@ -4,6 +4,7 @@ import hashlib
 import io
 import shutil
 import sqlite3
+import zlib
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -144,16 +145,20 @@ def edited(path: Path, place: int, value: object) -> None:
 
 
 def forged(path: Path, at: int, size: int, other: bytes) -> None:
-    """Put other bytes into payloads, with matching checksums."""
+    """Put other bytes among names and values, and pack both with a checksum that matches."""
     with closing(sqlite3.connect(path)) as database, database:
         for key, old in database.execute("SELECT key, payload FROM blocks").fetchall():
-            new = old[:at] + other + old[at + size :]
-            row = (new, hashlib.sha256(new).hexdigest(), key)
+            end = old.index(b"\n") + 1
+            plain = old[:end] + zlib.decompress(old[end:])
+            new = plain[:at] + other + plain[at + size :]
+            end = new.find(b"\n") + 1
+            packed = new[:end] + zlib.compress(new[end:])
+            row = (packed, hashlib.sha256(new).hexdigest(), key)
             database.execute("UPDATE blocks SET payload = ?, checksum = ? WHERE key = ?", row)
 
 
 def flipped(path: Path, places: list[tuple[int, int]], length: int | None) -> None:
-    """Change bytes of the file, or cut it."""
+    """Cut the file to `length` bytes, unless that is None, and change bytes at some places."""
     content = bytearray(path.read_bytes()[:length])
     for at, byte in places if content else ():
         content[at % len(content)] = byte
@@ -194,7 +199,7 @@ def test_a_spoilt_ledger_is_refused_or_has_the_same_figures(
                 found = ledger.get(key)
                 assert found is not None
                 assert fault(key, found) is None
-                if spoil is not forged:  # only `forged` gives other figures a checksum
+                if spoil is not forged:  # only `forged` writes checksums
                     for name, values in result(key).observations.items():
                         assert found.observations[name].tobytes() == values.tobytes()
             ledger.register(DRAWN._replace(registration="later"))

@@ -1,4 +1,4 @@
-"""A user's paper: the files that `python -m recall_claims new` writes run, and are guarded too."""
+"""A user's paper: the files that `python -m recall_claims new` writes run; edits are noticed."""
 
 import importlib.util
 from importlib.metadata import version

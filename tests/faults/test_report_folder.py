@@ -27,7 +27,7 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_simulated(
     def read_only(**_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(tempfile, "TemporaryFile", read_only)  # root may write everywhere else
+    monkeypatch.setattr(tempfile, "TemporaryFile", read_only)  # root may write in any real folder
     locked = suite.run("--report-dir", "locked/deep", status=4)
     assert f"written to {suite.folder / 'taken'} (Not a directory); name another" in taken.text
     assert f"written to {suite.folder} (Read-only file system); name another" in locked.text
@@ -86,7 +86,7 @@ def test_a_folder_that_can_no_longer_be_written_to(
     suite.write("one")
     locked, write = suite.folder / "locked", files.replace
     locked.mkdir(mode=0o500)
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: BytesIO())  # as when the run began
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: BytesIO())  # the first check passes
 
     def as_nobody(path: Path, content: bytes) -> Path:
         os.seteuid(65534)

@@ -1,4 +1,4 @@
-"""Theorems of other fields, in a separate repository: verdicts are right, planted errors refuted.
+"""Theorems of other fields, in a separate folder: verdicts are right, planted errors refuted.
 
 The theorems are known to be true. Each claim plants an error in its controls, and is SUPPORTED only
 if the same data refute this error.

@@ -129,7 +129,8 @@ def _caught(claim: Claim, verdict: Verdict) -> bool:
 def falsified(mutant: Mutant | None, *names: str) -> Iterator[dict[str, Claim]]:
     """Make the claims of these ids again, from files executed under the falsified theory.
 
-    Caches are emptied before and after, so that no number of one theory remains under another.
+    All claims of these files are made. None as mutant means the right theory. Caches are emptied
+    before and after, so that no number of one theory remains under another.
     """
     files = {imported()[name].module for name in names}
     with pytest.MonkeyPatch.context() as patch:

@@ -28,7 +28,7 @@ MEANINGLESS = {
 }
 
 Patch = Callable[[Any], None]
-"""Takes pytest's monkeypatch and falsifies the theory."""
+"""Function that takes pytest's monkeypatch and falsifies the theory."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Rates cross their target once, as rules of critical values assume: a formula or evidence
+"""Rates cross their target once, as rules of critical values assume: a proof, a formula or evidence
 shows this.
 """
 
@@ -80,7 +80,7 @@ RATES: dict[Callable[[rc.Cell], float], str] = {
 """Formulas of the rate of success, or of the mean accuracy if success is an accuracy above the
 target, each with the claims that it is for."""
 NESTED = "C.optimal-capacity* C.decoupled-capacity C.necessary-constant G.cover-capacity"
-"""Proven: weights that are right on all of n + 1 random pairs are so on the first n."""
+"""Claims with a proof: weights that are right on all of n + 1 random pairs are so on n of them."""
 EVIDENCE_ALONE = """A.beyond-gradient-descent-length A.ceiling-factor B.additive-*
 B.attention-selective B.beyond-* B.linear-memory-line B.mlp-threshold
 B.sgd-half-steps B.trained-* C.listwise-* G.beyond-*"""

@@ -18,7 +18,7 @@ from simulation.tiles import TILE_ELEMENTS
 from tests.unit.draws import batches
 
 ETA = 1e-6
-# Error of a sum of fewer than 10^5 terms in float64, relative to the largest partial sum.
+# Error of a sum of at most 90,000 terms in float64, relative to the largest partial sum.
 ROUNDING = 1e-11
 BATCHES = batches(most=(40, 8, 48, 24))
 
@@ -104,7 +104,10 @@ def test_third_step(batch: sampling.Batch, tile: int) -> None:
 
 
 def _smallest_lead(explicit: Explicit, direction: torch.Tensor) -> float:
-    """Return the least gap, over sequences, from the best score to the best of another value."""
+    """Return the least gap, over sequences, from the best score to the best of another value.
+
+    If no sequence has another value, return the largest absolute score.
+    """
     scores = explicit.keys @ direction
     best = scores.argmax(1)
     rows = torch.arange(len(best))

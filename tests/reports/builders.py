@@ -132,7 +132,7 @@ def cell(
     critical: float | None = None,
     replicates: int = 256,
 ) -> rec.CellRow:
-    """Make a cell, with an interval of 4 standard errors, or `half`, to each side."""
+    """Make a cell, with an interval of `half` to each side, which is 4 standard errors."""
     return rec.CellRow(
         params=params,
         predicted=predicted,

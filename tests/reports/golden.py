@@ -29,7 +29,7 @@ Answer = Callable[[list[str], list[str]], str]
 
 
 def terminal(record: Record, width: int = 80, verbosity: int = 0, encoding: str = "utf-8") -> str:
-    """Print a table without colours."""
+    """Return the table that a terminal without colours shows."""
     target = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     print_verdicts(record, Console(file=target, width=width, force_terminal=False), verbosity)
     target.flush()
@@ -45,7 +45,7 @@ def unfolded(text: str) -> str:
 
 
 def page(text: str) -> str:
-    """Take style sheet and script out of a page, and reduce formulas to text.
+    """Unfold a page, take out style sheet, script and hashes, and reduce formulas to text.
 
     Style sheet and script are files in the repository, so no snapshot has to repeat them. Formulas
     are reduced because versions of the converter write different MathML.
@@ -58,7 +58,7 @@ def page(text: str) -> str:
 
 
 def tables() -> str:
-    """Print the sample at several widths and verbosities."""
+    """Return the sample's table at several widths, verbosities and encodings."""
     forms = [(80, 0, "utf-8"), (80, -1, "utf-8"), (80, 1, "utf-8"), (36, 0, "utf-8")]
     forms.append((140, 0, "ascii"))
     return "\n".join(f"{form}\n{terminal(sample.record(), *form)}" for form in forms)
@@ -83,7 +83,7 @@ def edited(lines: list[str]) -> Any:
 def edit(plain: Any, line: str) -> None:
     """Edit a record in plain types, as by `claims/A.floor/controls/0/verdict = null`.
 
-    `*` means each item of a list; an edit without a value removes the field.
+    `*` means each item of a list; an edit without a value removes the field or item.
     """
     path, _, value = line.partition(" =")
     *above, last = path.split("/")
@@ -213,7 +213,7 @@ def _needs(parts: list[tuple[float, float, builders.Ends]], locates: bool = Fals
 
 
 def _judged(estimate: float, low: float, high: float | None, *ends: float | None) -> ComponentRow:
-    """Make a component with the verdict of its bounds."""
+    """Make a component, REFUTED if its bounds miss the region or only touch the upper end."""
     left, right = Range(*ends).ends
     found = part(estimate, Range(low, high), (ends[0], ends[1]))
     outside = low > right or (math.inf if high is None else high) < left

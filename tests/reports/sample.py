@@ -80,7 +80,7 @@ def later() -> rec.Record:
     found = record()
     found.suite.commit, found.suite.started = "9876543210+", "2026-11-22T09:00:00+00:00"
     found.suite.independence.chains = 1
-    found.papers[0].statements[0].text = "Capacity is a sum of N, d and L."
+    found.papers[0].statements[1].text = "Capacity is a sum of N, d and L."
     found.claims = [claim for claim in found.claims if claim.id != "A.early-phase"]
     claims = {claim.id: claim for claim in found.claims}
     claims["A.trigger-signal"].components[0].region = rec.Range(0.5, 1.5)
@@ -259,7 +259,7 @@ def critical_samples() -> rec.ClaimRow:
             params: rec.Parameters = {"length": length, "dim": dim, "samples": samples}
             value = min(1.0, max(0.0, share))
             wrong: dict[str, float | str | None] = {"additive": additive}
-            drawn = 64 * 2 ** (3 - abs(step))  # cells near the edges are decided first
+            drawn = 64 * 2 ** (3 - abs(step))  # cells far from the critical value are decided first
             cells.append(cell(params, None, value, 0.03, wrong, right, drawn))
     return claim(
         "A.critical-samples",
@@ -311,7 +311,7 @@ def orthonormal() -> rec.ClaimRow:
 
 
 def recall_curve() -> rec.ClaimRow:
-    """Make a claim with several groups on one curve."""
+    """Make a claim with several groups in one plot, a curve each."""
     cells, parts = [], []
     for index in range(40):
         vocab, dim = 2 ** (7 + index // 8), 12 + 8 * (index % 8)

@@ -230,7 +230,10 @@ Ran = Callable[[str], tuple[bool, list[str]]]
 
 @pytest.fixture
 def ran(tab: Page, tmp_path: Path) -> Ran:
-    """Open a page; return whether a script ran in it, and its requests to the attacker."""
+    """Return a function that opens a page.
+
+    It returns whether a script ran in the page, and the page's requests to the attacker.
+    """
     asked: list[str] = []
 
     def answer(route: Route) -> None:

@@ -70,7 +70,7 @@ def text(address: str) -> str:
 
 
 def everywhere(record: Record, attack: str) -> Record:
-    """Put an attack at the end of each text and key of a record."""
+    """Put an attack at the end of each free text and key of a record."""
 
     def attacked(value: Any) -> Any:
         if isinstance(value, Struct):

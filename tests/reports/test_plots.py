@@ -14,7 +14,7 @@ from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import COLOURS, MUTED, Axis, Chart, Mark
 from recall_reports.plots.panel import svg as svg_of
 from recall_reports.record import CellRow, Range
-from recall_reports.record.values import Plot, Scale
+from recall_reports.record.values import Plot, Scale, Series
 from tests.reports import builders, golden, sample
 
 CLAIMS = {claim.id: claim for claim in sample.record().claims}
@@ -41,6 +41,20 @@ def test_the_largest_sizes_are_drawn(size: float) -> None:
             cell.params = dict.fromkeys(cell.params, size)
         plots.panels(claim)
     assert figure.figures(report, Analyses(report.claims))
+
+
+def test_a_row_of_a_difference_adds_the_estimate_to_the_prediction() -> None:
+    report = sample.record()
+    [claim] = [claim for claim in report.claims if claim.id == "A.trigger-signal"]
+    found = {}
+    for claim.rule.scale in ("ratio", "difference"):
+        drawn = figure._row(claim, Series(claim=claim.id), Analyses([claim]))
+        assert drawn is not None
+        found[claim.rule.scale] = drawn[2]
+    predicted, estimate = claim.cells[0].predicted, claim.components[0].estimate
+    assert predicted is not None
+    assert estimate is not None
+    assert found == {"ratio": predicted * estimate, "difference": predicted + estimate}
 
 
 def test_brackets_of_crossings_are_shaded_up_to_the_last_point_where_an_end_is_open() -> None:

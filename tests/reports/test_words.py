@@ -142,7 +142,7 @@ def test_the_usual_analysis_is_told_when_asked_and_where_it_disagrees(report: Re
 
 def test_headings_keep_their_width_where_nothing_was_found(report: Record) -> None:
     report.claims = [claim for claim in report.claims if claim.state == "ERROR"]
-    headings = ["verdict", "claim", "estimate", "notices", "caught"]
+    headings = ["verdict", "claim", "estimate", "notices", "controls"]
     assert golden.terminal(report).split()[:5] == headings
 
 

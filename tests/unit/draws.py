@@ -27,7 +27,7 @@ def end(path: Iterable[T]) -> T:
 
 
 def generators(count: int, seed: int = 0) -> list[np.random.Generator]:
-    """Draw one generator per replicate, as simulations take them."""
+    """Make one generator per replicate, as simulations take them."""
     return [np.random.default_rng([seed, index]) for index in range(count)]
 
 

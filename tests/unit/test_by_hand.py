@@ -1,7 +1,7 @@
 """Simulations, compared with values computed by hand at the smallest sizes.
 
-No other test has independent values of these functions. A claim that compares two of them misses an
-error that both share. A claim with one edge misses an error on the other side.
+Few other tests have independent values of these functions. A claim that compares two of them misses
+an error that both share. A claim with one edge misses an error on the other side.
 """
 
 import math
@@ -132,9 +132,9 @@ def test_one_step_on_all_parameters_finds_nothing(monkeypatch: pytest.MonkeyPatc
 
 
 def test_two_steps_on_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step gives values of the label's sign. Then attention moves along the covariance of keys
-    and values: 20/9 for keys 6, 1, 1 and values 3, 1, 1; -4/9 for keys 4, 3, 3 and values 1, 3,
-    3.
+    """The first step gives the value matrix the label's sign. Then attention moves along the
+    covariance of keys and values: 20/9 for keys 6, 1, 1 and values 3, 1, 1; -4/9 for keys 4, 3, 3
+    and values 1, 3, 3.
     """
     for tokens, position, share in (([1, 0, 0], 0, 1.0), ([0, 1, 1], 0, 0.0)):
         batch = one_sequence(tokens, position)
@@ -224,8 +224,8 @@ def test_imbalance_of_one_token() -> None:
 
 
 def test_the_least_regularised_loss_in_one_dimension() -> None:
-    """For pairs (1, 1) and (-1, -1), 2 ln(1 + exp(-2 w)) + r w^2/2 is least at 4/(1 + exp(2 w)) = r
-    w.
+    """For pairs (1, 1) and (-1, -1), 2 ln(1 + exp(-2 w)) + r w^2/2 is least where
+    4/(1 + exp(2 w)) = r w.
     """
     vectors = tensor([[1.0], [-1.0]])
     [pairs] = [optimal.draw(generators(1), dim=1, associations=2)]

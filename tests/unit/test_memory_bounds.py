@@ -58,8 +58,8 @@ def estimated(channel: Callable[..., gradient_channel.Instance], estimator: str)
 
 LAYER: dict[str, Any] = {"vocab_size": 600, "length": 4, "dim": 8, "width": 20}
 BOUNDS: dict[str, tuple[Callable[[], object], int]] = {
-    # embedding_bag notes the bag of every token, and one end mark.
     "gathered products": (lambda: end_to_end.run(batch(600, 300, 8)), 600 * 16),
+    # Without MKL, embedding_bag notes the bag of every token, and one end mark.
     "tiled products": (lambda: end_to_end.run(batch(600, 2000, 24)), 2000 * 24 + 1),
     "recall": (lambda: recall.recalled_share(facts()), 600 * 16),
     "recall of all tokens": (lambda: recall.all_tokens(facts()), 600 * 16),

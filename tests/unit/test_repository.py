@@ -24,6 +24,7 @@ from recall_claims.__main__ import main
 from recall_claims.judge.rules import Rule
 from recall_claims.plugin import options
 from recall_reports.record.files import load
+from tests import prose
 from tests.apart import run
 
 ROOT = Path(__file__).parents[2]
@@ -109,7 +110,6 @@ def test_what_the_paper_cites_is_there() -> None:
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", *(ROOT / ".github").rglob("*.md"), *ROOT.glob("*/README.md")]
 
 
 def test_it_is_read_in_a_few_minutes() -> None:
@@ -124,7 +124,7 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in found}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", prose.pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
         file, _, heading = link.partition("#")

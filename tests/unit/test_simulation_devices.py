@@ -1,4 +1,4 @@
-"""Operations that a GPU refuses, or waits for, in planted slips and in all claims' simulations."""
+"""Operations that a GPU refuses, or waits for, in planted slips and in the claims' simulations."""
 
 import copy
 import importlib

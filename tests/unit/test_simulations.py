@@ -1,7 +1,7 @@
 """Every replicate of a simulation has the same figures alone as in a batch.
 
-One claim of each simulating function is tried, at the last cell of its lowest tier. The tests of
-devices simulate two batches at the first cell.
+One claim of each simulating function is tried, at the last cell of its lowest tier. Claims of
+`SLOW`, `DEAR` and `LEFT_OUT` are not. The tests of devices simulate two batches at the first cell.
 """
 
 import importlib
@@ -57,7 +57,7 @@ def test_a_replicate_does_not_depend_on_its_batch(
 
 
 def depends(claim: Claim, cell: Cell) -> bool:
-    """Whether a replicate has other figures in a batch of three than alone or with one other."""
+    """Check whether replicates have other figures in a batch of three than alone or as a pair."""
     whole, alone, others = (simulated(claim, cell, part) for part in ([0, 1, 2], [0], [1, 2]))
     return any(
         replay.differing(claim, {name: figures}, [0], {name: alone[name]})

@@ -80,7 +80,7 @@ def relation_dim(relations: int, answers: int) -> float:
 
 def _require(relations: int, answers: int) -> None:
     if relations < 1 or answers < 2:
-        raise ValueError("too few relations or answers: there is nothing to tell apart")
+        raise ValueError("too few relations or answers to distinguish")
 
 
 @lru_cache(maxsize=256)

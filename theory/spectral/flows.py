@@ -94,8 +94,8 @@ FALLING = FACTS.searched(
 )
 """Regime in which `spectral_decay_rate` is within 2%."""
 PATHS = FACTS.searched(
-    "from the manifold, until both errors are 0.02; under sign flow a part's log odds until its "
-    "error is 1e-8, and both matrices until an error is 1e-11, as rounding then hides a gradient",
+    "from the manifold, until both errors are 0.02. Under sign flow, where rounding hides small "
+    "gradients, a part's log odds until its error is 1e-8, and both matrices until one is 1e-11",
     holds=lambda cell: (
         (cell["flow"] == "sign") is (cell["embeddings"] != "random")
         and cell["time"] <= 1.01 * _latest(cell, 0.02, cell["embeddings"])

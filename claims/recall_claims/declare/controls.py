@@ -42,7 +42,7 @@ def power(id: str = "", description: str = "", /, **powers: float) -> Control:
         factors = [cell.number(name) ** value for name, value in powers.items()]
         return _scaled(base(cell), math.prod(factors), cell)
 
-    return Control(id or text, description or f"exponents off: {text}", alter=alter)
+    return Control(id or text, description or f"wrong powers: {text}", alter=alter)
 
 
 def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], Scalar]) -> Control:

@@ -7,7 +7,7 @@ simulations give intervals for each `Component` of the estimand. Then
 * REFUTED: some component's simultaneous interval is disjoint from its region;
 * INCONCLUSIVE: neither.
 
-"Not rejected" is never "verified": an interval that merely overlaps its region decides nothing.
+"Not refuted" never counts as "confirmed": an interval that overlaps its region decides nothing.
 
 Let alpha be the claim's slot of the error budget. Support needs a test at every edge. If the claim
 is false, some component is truly beyond an edge, and the test at this edge errs with probability at

@@ -24,9 +24,12 @@ ABOUT = """claims, theory verified by experiment
   REFUTED       failed: the bounds are outside the region (passed if the claim expects that)
   INCONCLUSIVE  failed: neither, and all replicates are used
   NOT RUN (skipped) and ERROR (failed) are not verdicts. SURVIVES and BREAKS (exploratory) pass.
-  exit status   0 all as expected, 1 a claim failed, the report could not be written, or a hunt
-                broke off, 2 interrupted, by a key or by --time-limit, or a claim is written wrongly
-                (1 if only its predictions show that), 4 wrong usage, 5 no claim was selected
+  exit status   0 all as expected
+                1 a claim failed, the report could not be written, or a hunt broke off
+                2 interrupted, by a key or by --time-limit, or a claim is written wrongly
+                  (1 if only its predictions show that)
+                4 wrong usage
+                5 no claim was selected
 options of claims"""
 PLACES = {
     "--report-dir": "reports/latest",

@@ -192,11 +192,13 @@ def _row(
     if part is None or not is_number(right) or not is_number(unit) or part[0].estimate is None:
         return None
     right = right / unit
-    found = right * part[0].estimate
     ends = part[1]
     if ends is None and not claim.rule.locates:  # bounds of a crossing are a bracket
         ends = part[0].shown
     if ends is None or None in (ends.low, ends.high):
         ends = Range(part[0].estimate, part[0].estimate)
-    low, high = (right * end for end in ends.ends)
+    ratio = claim.rule.scale == "ratio"
+    found, low, high = (
+        right * x if ratio else right + x / unit for x in (part[0].estimate, *ends.ends)
+    )
     return one.label, right, found, (low, high), part[1] is not None

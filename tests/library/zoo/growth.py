@@ -120,7 +120,7 @@ def birthday_exponent(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.times(0.25),),
 )
 def hoeffding(cell: rc.Cell, block: rc.Block) -> Array:
-    """A mean of n coins exceeds 1/2 + t with probability at most exp(-2 n t^2)."""
+    """A mean of n coins is at least 1/2 + t with probability at most exp(-2 n t^2)."""
     n = cell["n"]
     return block.each(lambda rng: rng.binomial(n, 0.5) >= n * (0.5 + cell["t"]))
 

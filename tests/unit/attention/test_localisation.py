@@ -84,7 +84,8 @@ def test_agreement_of_labels_is_that_of_draws(samples: int) -> None:
     mean = 60 * (batch**2).sum(1)
     square = (shares * (60 * np.einsum("rad,rd->ra", u, batch)) ** 2).sum(1)
     assert found.variance == pytest.approx(mean.var() / mean.mean() ** 2, rel=0.05)
-    # The sum of squares is a x + b x^2 with x the agreement over its mean; `square` is b/(a + b).
+    # With x the agreement over its mean, `square` is on average a x + b x^2, where b is the squared
+    # mean of the agreement. `found.square` is b/(a + b).
     ratio = square.mean() / mean.mean() ** 2
     assert 1 / found.square + found.variance == pytest.approx(ratio, rel=0.05)
     # Pairs of samples have the rest of the signal, (1 - 1/N) (1 + 1/d).

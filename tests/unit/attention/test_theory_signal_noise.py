@@ -35,7 +35,7 @@ def test_trigger_signal_is_exact(
 
 
 def test_trigger_signal_is_that_of_gaussian_embeddings_with_the_trigger_in_the_keys() -> None:
-    """With the trigger in the values the signal is 1.1 times as large (5,000 draws err by 2%)."""
+    """With the trigger in the values the signal is 1.1 times the prediction (draws err by 2%)."""
     problem = Problem(vocab_size=6, length=3, samples=12, dim=6, embeddings="gaussian")
     draws = sampling.draw(generators(5000), **asdict(problem))
     mean = float(three_steps.token_scores(draws).trigger.mean())

@@ -111,14 +111,14 @@ def test_binding_condition(changes: dict[str, object], condition: str) -> None:
 def test_a_layer_much_narrower_than_the_embeddings_is_no_case_of_the_critical_width(
     vocab_size: int, samples: int, dim: int
 ) -> None:
-    """Outside the regime, recall of half the tokens needs at least 1.35 to 1.4 times the width."""
+    """At these sizes, outside the regime, recalling half takes 1.35 times the predicted width."""
     sizes: dict[str, Any] = {"vocab_size": vocab_size, "samples": samples, "activation": "he2"}
     assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=dim, width=1)) is not None
     assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=60, width=1)) is None
 
 
 def test_such_a_layer_is_no_case_of_the_capacity() -> None:
-    """Outside the regime the capacity is less than 0.88 of the prediction."""
+    """At the first size, outside the regime, the capacity is below 0.88 of the prediction."""
     narrow = Cell(activation="he2", dim=132, width=39)
     assert mlp_recall.CAPACITY.why_outside(narrow) is not None
     assert mlp_recall.CAPACITY.why_outside(narrow.replace(dim=54)) is None
@@ -132,7 +132,10 @@ CENTRED = SMALL.replace(vocab_size=1234, dim=62, length=48, width=65, activation
 
 @pytest.mark.parametrize("samples", [500, 2000])
 def test_centred_residuals_do_not_see_a_trigger_in_linear_values(samples: int) -> None:
-    """The residuals add up to 0, so the common part of all values is never stored or read."""
+    """The residuals add up to 0, so the common part of all values is never stored or read.
+
+    Only contexts that overlap with the trigger add a part to the term H.
+    """
     plain = CENTRED.replace(activation="identity", width=WIDE, samples=samples)
     shared = plain.replace(trigger_in_values=True)
     assert mlp_noise.coefficient_variance(shared) == pytest.approx(

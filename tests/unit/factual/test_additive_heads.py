@@ -46,7 +46,7 @@ def _mean_and_half(above: int, below: int, cones: int) -> tuple[float, float]:
     rng = np.random.default_rng(1)
     upper, lower = rng.standard_normal((20_000, above)), rng.standard_normal((20_000, below))
     low, high = np.full((20_000, 1), -9.0), np.full((20_000, 1), 9.0)
-    for _ in range(40):  # to the level at which all that is on the wrong side ends
+    for _ in range(40):  # find the level to which all coordinates on the wrong side move
         level = (low + high) / 2
         gap = level - upper if above == 1 else np.maximum(level - upper, 0)
         rising = gap.sum(1) > np.maximum(lower - level, 0).sum(1)

@@ -223,7 +223,10 @@ def test_narrow_heads_and_a_wide_mlp_recall_the_facts() -> None:
 
 
 def test_features_of_two_codes_overlap_as_their_kernel_says() -> None:
-    """Codes at an angle of 0.2 overlap by exp(-36 (1 - cos 0.2)) = 0.49 at the frequency 6."""
+    """Features of codes at an angle of 0.2 overlap by exp(-36 (1 - cos 0.2)) = 0.49.
+
+    Their frequency is 6.
+    """
     angle, width = 0.2, 100_000
     codes = torch.zeros(2, 64, dtype=torch.float64)
     codes[1, 0], codes[1, 1] = math.cos(angle), math.sin(angle)

@@ -16,7 +16,8 @@ def test_biographies_have_the_name_first_and_every_value_once() -> None:
     rng = generators(1)[0]
     table = lm.people(rng, 50)
     assert len({tuple(person[:3]) for person in table}) == 50
-    assert len({tuple(person[-2:]) for person in table}) == len(set(table[:, -2]))  # of employers
+    # Each employer is in one city.
+    assert len({tuple(person[-2:]) for person in table}) == len(set(table[:, -2]))
     tokens, kinds = lm.biographies(rng, table)
     for person, text, kind in zip(table, tokens, kinds, strict=True):
         assert text[1:4].tolist() == person[:3].tolist()

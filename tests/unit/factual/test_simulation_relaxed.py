@@ -37,7 +37,7 @@ def descended(parts: relaxed.Parts, rate: float, most: int, **options: Any) -> l
 
 @pytest.mark.parametrize("power", [0.0, 1.0])
 def test_steps_follow_the_closed_form_of_the_gradient(power: float) -> None:
-    # At unequal frequencies noise tokens move as well.
+    # From random weights noise tokens move as well.
     here, rate, parts = problem(), 0.3, random(relaxed.linear)
     frequencies = relaxed.zipf(here, power)
     path = descended(parts, rate, 3, frequencies=frequencies if power else None)
@@ -137,7 +137,7 @@ def test_embeddings_overlap_as_much_as_asked() -> None:
         torch.testing.assert_close(norms, torch.ones_like(norms))
         count = embeddings.shape[1]
         means = ((embeddings @ embeddings.mT).sum((1, 2)) - count) / (count * (count - 1))
-        # An overlap varies by 1/sqrt(400) = 0.05; a mean over pairs of 32 or more varies less.
+        # Overlaps vary by 1/sqrt(400) = 0.05; a mean over pairs of 32 vectors or more varies less.
         assert means.tolist() == pytest.approx([0.25] * 2, abs=0.02)
 
 

@@ -18,7 +18,7 @@ from recall_claims.model.papers import papers
 SMOKE = Settings(tier="smoke")
 CELLS = grid(length=(4, 8))
 ALPHA = Budget().per_claim(papers()["A"])
-"""The slot of a claim that `declared` makes."""
+"""The alpha of a claim that `declared` makes."""
 
 
 def declared(id: str, cells: Any = CELLS, **changes: Any) -> Callable[[Observe], Claim]:

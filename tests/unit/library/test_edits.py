@@ -117,7 +117,7 @@ def test_what_is_edited_is_told_with_the_claims_that_depend_on_it(
     assert edits.since(two) == f"since commit HEAD, {neither}"
     assert not list(edits.lines(["T.one"]))
 
-    for unreadable in ("def (", "TEXT = '\xe9'"):  # a commit may have any file
+    for unreadable in ("def (", "TEXT = '\xe9'"):  # committed files need not be readable
         file.write_bytes(unreadable.encode("latin-1"))
         git(tmp_path, "commit", "--all", "--message", "unreadable")
         file.write_text(THEORY, encoding="utf-8")

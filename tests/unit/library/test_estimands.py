@@ -104,8 +104,8 @@ def test_laws_are_compared_at_values_and_just_below_them() -> None:
         return np.select([x < 0.5, x < 1], [0.0, 0.9], 1.0)
 
     assert far_from(lambda x: 1.0 * (x >= 0), np.zeros(100)) == 0.0
-    assert far_from(law, np.ones(100)) == pytest.approx(0.9)  # only just below 1
-    assert far_from(law, np.full(100, 0.5)) == pytest.approx(0.1)  # only at one half
+    assert far_from(law, np.ones(100)) == pytest.approx(0.9)  # just below 1, not at 1
+    assert far_from(law, np.full(100, 0.5)) == pytest.approx(0.1)  # at one half, not just below
     assert far_from(law, np.array([0.5] * 90 + [1.0] * 10)) == pytest.approx(0.0)
     assert far_from(law, np.array([0.5] * 60 + [1.0] * 40)) == pytest.approx(0.3)
     assert far_from(law, np.array([0.4] * 90 + [1.0] * 10)) == pytest.approx(0.9)
@@ -135,7 +135,7 @@ def test_a_variance_is_the_unbiased_one_however_far_from_zero() -> None:
     # For normal data, the t interval uses the variance's standard error.
     normal = np.random.default_rng(4).normal(size=4000)
     [part] = rc.Variance(NEAR).components([sample(normal)], lambda _: 1.0, 0.3)
-    width = stats.norm.ppf(0.85) * 2 * math.sqrt(2 / 4000)  # each side has half of 0.3
+    width = stats.norm.ppf(0.85) * 2 * math.sqrt(2 / 4000)  # t uses half of its level 0.3
     assert part.bounds.high - part.bounds.low == pytest.approx(width, rel=0.05)
 
 

@@ -1,4 +1,4 @@
-"""A block's fingerprint depends on code and data that its simulation can reach, on nothing else."""
+"""A block's fingerprint depends on code and data that may change its figures, and not on theory."""
 
 import importlib
 import sys
@@ -276,7 +276,7 @@ def test_a_ledger_beside_a_claim_is_no_data_of_it(folder: Path) -> None:
     module = load(folder, SOURCE)
     before = fingerprint(module.one.observe)
     with Ledger(folder / "evidence.db"):
-        assert len(list(folder.iterdir())) > 2  # it has a log of what is written
+        assert len(list(folder.iterdir())) > 2  # with SQLite's log of what is written
         assert fingerprint(load(folder, SOURCE).one.observe) == before
 
 

@@ -49,7 +49,10 @@ def in_regime(
 def of_dimension(
     id: str, regime: rc.Regime = REGIME, factor: float = 1.0, deviation: float = 0.2
 ) -> rc.Claim:
-    """Make a claim with a mean ``factor`` times as large; T.wrong is wrong for tied, long cells."""
+    """Make a claim whose simulated mean is ``factor`` times the dimension.
+
+    In T.wrong it is 1.5 times the dimension in tied, long cells.
+    """
 
     @in_regime(id, regime, rc.grid(dim=(16, 64), length=(8, 16)))
     def mean(cell: rc.Cell, block: rc.Block) -> Array:
@@ -322,7 +325,7 @@ def half(cell: rc.Cell, block: rc.Block) -> Array:
 
 def test_a_search_suspects_by_t_what_bets_cannot_tell_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     home = "recall_claims.hunt.probe"
-    monkeypatch.setattr(f"{home}.DOUBLINGS", 3)  # 64 replicates, of which a bet cannot decide
+    monkeypatch.setattr(f"{home}.DOUBLINGS", 3)  # 64 replicates, by which a bet cannot decide
     point = rc.Cell(dim=16, length=8)
     assert probe(half, point, seed=0, device="cpu").verdict is Verdict.REFUTED
     monkeypatch.setattr(f"{home}._quick", lambda rule: rule)

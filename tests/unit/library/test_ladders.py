@@ -83,12 +83,12 @@ def test_a_location_is_judged_by_its_edges() -> None:
     [
         ((84, 85, 116, 117), (400, 400, 0, 0), Verdict.SUPPORTED),
         ((84, 85, 116, 117), (400, 200, 0, 0), Verdict.INCONCLUSIVE),
-        # The crossing is at 84.15 or just below.
+        # The crossing is between 84 and 85, perhaps below the edge 84.15.
         ((84, 85, 116, 117), (400, 0, 0, 0), Verdict.INCONCLUSIVE),
         ((84, 85, 116, 117), (0, 0, 0, 0), Verdict.REFUTED),
         ((84, 85, 116, 117), (400, 400, 400, 0), Verdict.INCONCLUSIVE),
         ((84, 85, 116, 117), (400, 400, 400, 400), Verdict.REFUTED),
-        ((84, 117), (400, 0), Verdict.SUPPORTED),  # a whole number is one size for both
+        ((84, 117), (400, 0), Verdict.SUPPORTED),  # a whole edge is both sizes
         ((84, 117), (400, 400), Verdict.REFUTED),
     ],
 )
@@ -297,7 +297,8 @@ def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
 
 
 def test_the_levels_of_exponents_are_shared() -> None:
-    # 33 of 33 show a rate at one series' share of alpha, and not at the share of two exponents.
+    # 33 of 33 show a rate at alpha / 2 and hardly below. An exponent's bound uses a third of the
+    # level for each of three series, and its simultaneous bound a quarter of this.
     of = 33
     alpha = 2 * math.exp(-rc.Betting().log_wealths(coins(of, of), 0.5)[0]) * 1.001
     corners = ((1, 1), (8, 1), (1, 8))

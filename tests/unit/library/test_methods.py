@@ -85,7 +85,7 @@ def test_many_values_are_bounded_as_few_are(
         many = rc.Betting().bounds(data[::-1], alpha)  # reversed, so that no kept result is used
     assert many.low == pytest.approx(few.low, rel=1.1e-6)
     assert 1 - many.high == pytest.approx(1 - few.high, rel=1.1e-6)
-    for ends in (few, many):  # each end is on the rejected side
+    for ends in (few, many):  # each lower end is on the rejected side
         above, _ = rc.Betting().log_wealths(data, ends.low or 1e-300)
         assert above >= math.log(1 / alpha) - 1e-9 or ends.low == 0
 

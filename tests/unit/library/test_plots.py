@@ -1,7 +1,7 @@
 """Curves and backgrounds of plots, as the theory predicts them.
 
-Curves go through the cells, bend with the formula, and end with its regime. Each tile of a map has
-the predicted name, although few are predicted.
+Curves go through the cells, bend with the formula, and end with its regime. Tiles of a map
+have the predicted names, although few are predicted.
 """
 
 import math

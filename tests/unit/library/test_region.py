@@ -77,13 +77,13 @@ def test_resolution_is_the_smallest_shift_that_refutes(
     scale: Scale, low: float, high: float
 ) -> None:
     data = replace(component(low, high, scale=scale), estimate=1.0)
-    if scale == "difference":  # its region is also around 1, as the theory says
+    if scale == "difference":  # its region may be around 1 as well
         assert not data.region.low <= 0 <= data.region.high
     value = resolution([data])
     assert value is not None
 
     def refuted(error: float) -> bool:
-        """Whether the data refute a theory that is wrong by `error`, both up and down."""
+        """Check whether the data refute a theory that is wrong by `error`, both up and down."""
         by, add = (0, error) if scale == "difference" else (error, 0)
         both = [((1 + by * sign), add * sign) for sign in (1, -1)]
         shifted = [component(low / b - a, high / b - a, scale=scale) for b, a in both]

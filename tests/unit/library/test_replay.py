@@ -53,9 +53,9 @@ def seeded_alike(block: Block) -> Any:
 
 
 def neighbours(block: Block) -> Any:
-    """Multiply every second replicate by the random sign of the replicate before it."""
-    signs = [np.sign(block.rngs[n - n % 2].normal()) for n in range(block.replicates)]
-    return honest(block) * signs
+    """Multiply by random signs, each for two replicates in a row."""
+    signs = [np.sign(rng.normal()) for rng in block.rngs[::2]]
+    return honest(block) * np.repeat(signs, 2)[: block.replicates]
 
 
 BATCH, TWICE = "in another order or batch", "simulated twice from the same generators"

@@ -70,7 +70,7 @@ class Recording(ThreadPoolExecutor):
 
 
 class Waited(SimpleQueue[Any]):
-    """Executor that begins once a result is awaited, and counts its tasks until then."""
+    """Queue of results: the first wait for one counts the executor's tasks, and sets it going."""
 
     def __init__(self, executor: Recording) -> None:
         self.executor, self.given = executor, 0
@@ -144,7 +144,7 @@ def test_neither_order_nor_workers_change_a_figure(
         (1, 4, [], ["T.second", "T.first"]),
         (1, 4, ["T.second", "T.first"], ["T.fourth", "T.third", "T.second"]),
         (1, 40, ["T.first"], ["T.third", "T.second", "T.fourth", "T.first"]),  # a long path
-        (8, 4, [], ["T.third", "T.fourth", "T.first", "T.second"]),  # all are waited for
+        (8, 4, [], ["T.third", "T.fourth", "T.first", "T.second"]),  # all paths are long
     ],
 )
 def test_the_cheapest_go_first_unless_a_path_is_long(

@@ -108,7 +108,7 @@ class Scripted(Rule):
 
 
 def test_what_was_decided_stays_so() -> None:
-    """A component stops at its first rejection, and a control at its refutation."""
+    """A decided component keeps its verdict, and a refuted control its refutation."""
     inside, wide = part("a", 0.95, 1.05), part("a", 0.8, 1.05)
     open_, closed = part("b", 0.5, 1.5), part("b", 0.95, 1.05)
     wrong = part("a", 1.2, 1.3)

@@ -2,7 +2,7 @@
 
 The gradient channel shows the first gradient of training; the erasure channel shows the whole map
 with some chance, or else nothing. Estimators guess the map from the gradient. Tests of exact
-posteriors of the map, given its gradient or given the sequences, are here too.
+posteriors of the map, given the gradient or given the sequences, are here too.
 """
 
 import math
@@ -231,7 +231,7 @@ def test_different_tables_give_gradients_that_double_precision_tells_apart() -> 
 
 
 def test_linear_mmse_is_as_accurate_as_predicted_where_it_reads_nearly_all_of_the_map() -> None:
-    """Without the skewness of chance meetings per label count, the formula is 0.074 too high.
+    """Without the skewness of chance meetings per label count, the formula is 0.08 too high.
 
     A token and a label meet by chance in a sequence where the token is not informative.
     """

@@ -92,7 +92,7 @@ def test_sample_information_by_enumeration(vocab_size: int, length: int) -> None
     for tokens in itertools.product(range(vocab_size), repeat=length):
         counts = np.bincount(tokens, minlength=vocab_size)
         shares = counts[counts > 0] / length
-        # The label of token x has posterior V c_x / L times its prior, whatever that label is.
+        # That token x has the label shown becomes V c_x / L times as likely, whatever label it is.
         total += float(shares @ np.log(vocab_size * shares))
     problem = Problem(vocab_size=vocab_size, length=length, samples=1, dim=2)
     expected = total / vocab_size**length

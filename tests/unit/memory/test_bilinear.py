@@ -60,7 +60,7 @@ def test_limits() -> None:
     width = theory.half_width(associations=256, dim=64, whitened=True)
     half = theory.accuracy(associations=256, dim=64, width=width, whitened=True)
     assert half == pytest.approx(0.5, abs=1e-4)
-    # Overlaps have the variance 1/m alone where 4/d is small, and 3 m/d^2 as well.
+    # Where both 4/d and 3 m/d^2 are small, overlaps have the variance 1/m alone.
     many: dict[str, Any] = {"associations": 3000, "dim": 2000, "width": 20}
     alone = theory.neurons_alone(**many)
     assert 0.1 < theory.accuracy(**many, whitened=False) == pytest.approx(alone, abs=0.005)

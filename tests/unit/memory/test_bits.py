@@ -1,6 +1,4 @@
-"""Bits: bounds and their inverses, the best codes of few facts by brute force, and capacities by
-naive simulation.
-"""
+"""Bits: bounds and their inverses, codes of few facts by hand, plain memories, and capacities."""
 
 import math
 
@@ -98,7 +96,7 @@ def test_capacity_is_where_accuracy_is_the_target() -> None:
 
 
 def test_bits_count_the_permutations_told_apart() -> None:
-    # Orthonormal inputs and outputs would hold dim pairs; random ones in 24 dimensions a few.
+    # Orthonormal inputs and outputs would hold 24 pairs, and random ones hold fewer: below 60.
     found = measured.bits_per_weight(generators(4), construction="hebbian", dim=24, width=24)
     possible = [math.lgamma(n + 1) / math.log(2) / 24**2 for n in range(1, 60)]
     assert all(min(abs(x - p) for p in possible) < 1e-12 for x in found.tolist())

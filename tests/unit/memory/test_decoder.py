@@ -36,7 +36,7 @@ def test_no_direction_is_farther_from_its_nearest_rival(
 
 
 def test_two_facts_are_right_exactly_as_often_as_predicted() -> None:
-    """With one rival the bound is exact: a coordinate of a unit vector, by Student's t."""
+    """With one rival the bound is exact: the law of a unit vector's coordinate, by Student's t."""
     share = theory.least_share(2, 1, 0.75, 3, "plain")
     assert share == pytest.approx(stats.t.cdf(math.sqrt(3 * 0.125 / 0.875), 3), rel=1e-12)
     decode = partial(simulation.accuracy, facts=2, groups=1, shared=0.75, code_dim=3)

@@ -1,4 +1,4 @@
-"""Listwise memories: reported numbers, projections, linear programming and sorting."""
+"""Listwise memories: reported numbers, projections, linear programming, differences."""
 
 import math
 
@@ -27,7 +27,7 @@ def test_distances_are_those_of_projections() -> None:
     cosine = first[-round(share * count) :].mean()
     g = rng.standard_normal((count, dim))
     along, across = g[:, 0], np.linalg.norm(g[:, 1:], axis=1)
-    # On the cone's edge, of direction (cos, sin), or at its tip.
+    # Outside the cone, the projection is on its edge, of direction (cos, sin), or at its tip.
     onto = np.maximum(along * cosine + across * math.sqrt(1 - cosine**2), 0)
     inside = along >= cosine * np.hypot(along, across)
     square = np.where(inside, 0, along**2 + across**2 - onto**2)
@@ -37,7 +37,7 @@ def test_distances_are_those_of_projections() -> None:
 
 
 def possible(pairs: optimal.Pairs, replicate: int, share: float) -> bool:
-    """Whether a bounded matrix exists with a positive least margin, by a linear programme.
+    """Check by a linear programme whether a bounded matrix has a positive least margin.
 
     Variables are the matrix, a level t_i and the excesses x_ij of every pair i, and the least
     margin. The average of the m largest scores is the minimum over t of t + (sum of excesses over

@@ -150,7 +150,7 @@ def network() -> tuple[mlp._Network, mlp.Associations]:
 
 
 def differentiated(facts: mlp.Associations, weights: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Return gradients of each replicate's mean cross-entropy, and store them in the weights."""
+    """Return gradients of each replicate's mean cross-entropy, and keep them as the ``grad``."""
     first, second = weights
     hidden = torch.relu(facts.z @ first[:, :, :-1].mT + first[:, None, :, -1])
     logits = hidden @ second.mT @ facts.u.mT

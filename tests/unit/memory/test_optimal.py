@@ -68,7 +68,7 @@ def test_frozen_competitors_cost_pairs() -> None:
 
 
 def possible(pairs: memory.Pairs, replicate: int) -> bool:
-    """Whether a bounded matrix exists with a positive margin, by a linear programme."""
+    """Check by a linear programme whether a bounded matrix has only positive margins."""
     e, u = pairs.inputs[replicate].numpy(), pairs.outputs[replicate].numpy()
     count, dim = e.shape
     rivals = np.broadcast_to(u, (count, count, dim)) if u.ndim == 2 else u

@@ -77,7 +77,7 @@ def test_frequencies_are_a_power_law_that_adds_up() -> None:
     [
         (30, 20, 2000, None, lambda p: 0.8 * (1 - p.sum())),  # ample: the tail is guessed
         (400, 10, 64, 1, lambda p: 0.8 * (1 - (p**2).sum())),  # one token was seen
-        (20, 3, 500, 220, lambda p: 0.8 * (1 - p.sum())),  # the first is seen 134 > 127 times
+        (20, 3, 500, 220, lambda p: 0.8 * (1 - p.sum())),  # the first is seen about 134 > 127 times
     ],
 )
 def test_what_was_not_stored_is_guessed(

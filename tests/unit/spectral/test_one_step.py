@@ -17,7 +17,7 @@ from theory.spectral import resolvent, several_steps
 
 Floats = npt.NDArray[np.float64]
 ALONG = theory._ALONG.size
-"""Number of rows in a call of `ndtr` for a single item; in a call for a table it is another."""
+"""Number of rows in a call of `ndtr` for a single item; calls for a table have another number."""
 
 
 def weights(items: int, exponent: float = 1.5) -> Floats:
@@ -26,7 +26,7 @@ def weights(items: int, exponent: float = 1.5) -> Floats:
 
 
 def hits(memory: Floats, inputs: Floats, outputs: Floats) -> list[int]:
-    """List the items with the highest score for their own output."""
+    """List the items whose own output has the highest score."""
     best = (outputs @ memory @ inputs.T).argmax(0)
     return [item for item, answer in enumerate(best) if item == answer]
 
@@ -184,7 +184,7 @@ def loss(
 
 
 def step_of(rule: str, weights: Floats, inputs: Floats, outputs: Floats) -> Floats:
-    """Compute the gradient by a loop over items, or its polar factor by scipy's decomposition."""
+    """Compute minus the gradient by a loop over items, or scipy's polar factor of this matrix."""
     mean = outputs.mean(0)
     total: Floats = np.zeros((inputs.shape[1],) * 2)
     for i, weight in enumerate(weights):
@@ -303,7 +303,7 @@ def test_exact_steps_are_as_long_as_they_are_told() -> None:
 
 def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own() -> None:
     setting = {"dim": 4, "items": 14, "exponent": 1.5, "steps": 3, "rule": "regularised"}
-    for batch in (None, 6, 600):  # 600 holds more of the first item than a byte does
+    for batch in (None, 6, 600):  # 600 draws have the first item more often than a byte counts
         found, _ = one_step.several_steps(generators(1), batch=batch, **setting)  # type: ignore[arg-type]
         (rng,) = generators(1)
         inputs, outputs, p = replicate(rng, 14)

@@ -64,7 +64,7 @@ def test_muon_comes_to_its_floor_after_as_many_steps_as_stated() -> None:
 
 
 def test_muon_is_exact_where_a_decomposition_has_many_equal_values() -> None:
-    """MKL's decomposition is wrong at the 90th of these steps."""
+    """MKL's decomposition may be wrong at the 90th of these steps."""
     task = memory.Memory.grouped(154, 1, 0.0, 0.0, LIKE)
     last = end(memory.steps(task, polar, 0.1, 92))
     assert float(task.mean_excess(last)) == pytest.approx(
