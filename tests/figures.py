@@ -365,8 +365,8 @@ def pictures() -> dict[Path, str]:
     record = _record("reports/baseline.json")
     found = {PICTURE: html.picture(record)}
     for paper in record.papers:
-        alone = [IN_PAGES[paper.key]] if paper.key in IN_PAGES else paper.figures
-        for number, figure in enumerate(alone, 1):
+        drawn = [IN_PAGES[paper.key]] if paper.key in IN_PAGES else paper.figures
+        for number, figure in enumerate(drawn, 1):
             alone = replace(record, papers=[replace(paper, figures=[figure])])
             found[FIGURES_OF_PAPERS / f"{paper.key}{number}.svg"] = html.picture(alone)
     found[FIGURES_OF_PAPERS / "samples.svg"] = samples.picture()

@@ -46,14 +46,14 @@ def test_the_largest_sizes_are_drawn(size: float) -> None:
 def test_a_row_of_a_difference_adds_the_estimate_to_the_prediction() -> None:
     report = sample.record()
     [claim] = [claim for claim in report.claims if claim.id == "A.trigger-signal"]
-    found = {}
+    found: dict[str, float] = {}
     for claim.rule.scale in ("ratio", "difference"):
         drawn = figure._row(claim, Series(claim=claim.id), Analyses([claim]))
         assert drawn is not None
         found[claim.rule.scale] = drawn[2]
     predicted, estimate = claim.cells[0].predicted, claim.components[0].estimate
-    assert predicted is not None
-    assert estimate is not None
+    assert isinstance(predicted, float)
+    assert isinstance(estimate, float)
     assert found == {"ratio": predicted * estimate, "difference": predicted + estimate}
 
 

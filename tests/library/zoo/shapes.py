@@ -40,7 +40,7 @@ def last_coupon(cell: rc.Cell, block: rc.Block) -> Array:
     predict=lambda cell: {
         str(level): float(stats.chi2(cell["n"]).ppf(level)) for level in (0.1, 0.5, 0.9)
     },
-    controls=(rc.times(1.2), rc.at("a-degree-less", n=7)),
+    controls=(rc.times(1.2), rc.at("three-degrees-less", n=7)),
 )
 def chi_squared(cell: rc.Cell, block: rc.Block) -> Array:
     """The sum of n squared normal values has the quantiles of chi-squared."""
