@@ -10,7 +10,7 @@ from recall_reports.record.values import Scale
 TESTED = {
     "derived": "formulas that we derived from the papers' {read}",
     "stated": "a sentence as published",
-    "reported": "a sentence as reviewers or readers report it",
+    "reported": "a sentence from reviews, notes, code or figures",
 }
 """Words for the tested statements, by provenance."""
 AIMS: dict[tuple[Scale, bool], tuple[str, str, str]] = {

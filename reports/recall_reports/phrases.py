@@ -52,7 +52,7 @@ PLACES = {
 
 PROVENANCE = {
     "stated": "in the paper's own abstract",
-    "reported": "quoted or paraphrased by reviewers or readers of the paper",
+    "reported": "from reviews, notes, released code or figures",
     "derived": "our own derivation, which turns a stated or reported result into numbers",
 }
 

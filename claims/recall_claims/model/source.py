@@ -23,7 +23,7 @@ class Source:
     Attributes:
         paper: key of a paper's file, such as "A".
         statements: the paper's statements that the claim tests, such as "A3", "A9".
-        provenance: "stated" (in the paper's abstract), "reported" (by its reviewers or readers) or
+        provenance: "stated" (in the paper's abstract), "reported" (by reviewers, readers or code) or
             "derived" (our own derivation, which makes a statement quantitative). By default, the
             provenance of the claim's prediction.
         reference: the file of the derivation; by default, the file of the prediction.
