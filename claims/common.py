@@ -63,8 +63,8 @@ def measuring(
     """Return a function that declares claims with the same simulation and different statements.
 
     The function takes a claim's id, its title, the assumption if `relaxing` made ``declare``, the
-    theorem in words, and fields of this claim. ``declare`` has the common fields;
-    ``observe`` is in the file of the claims, where workers find it.
+    theorem in words, and fields of this claim. ``declare`` has the common fields.
+    Define ``observe`` in the file of the claims, because workers look for it there.
     """
 
     def claimed(id: str, title: str, *told: str, **own: Any) -> rc.Claim:

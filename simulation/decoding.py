@@ -1,4 +1,4 @@
-"""Argmax decoding: the label whose output embedding overlaps most with an answer.
+"""Argmax decoding: the label whose output embedding overlaps most with an answer vector.
 
 Scores are computed for a tile of answers and labels at a time, and only the best so far is kept.
 """
@@ -46,8 +46,8 @@ def nearest(u: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
 def mostly(shares: torch.Tensor) -> torch.Tensor:
     """Return 1 where a share is above 1/2, 0 where it is below, and 1/2 where it is equal.
 
-    The mean of these numbers crosses 1/2 where the median share does. Few batches show where,
-    because shares differ little between batches.
+    As sizes vary, the mean result crosses 1/2 where the median share does. Few batches show where,
+    because batches differ little.
 
     ``shares``: shares of right answers, in [0, 1].
     """

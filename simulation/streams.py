@@ -26,7 +26,7 @@ Law = npt.NDArray[np.float64] | Sequence[float]
 """Probabilities of some categories, which add up to 1."""
 
 CPU_TILE, GPU_TILE = 2**15, 2**24
-"""Words that are made numbers at a time: what stays in the cache of a CPU core, and 128 MB."""
+"""Words converted to numbers at a time: what stays in the cache of a CPU core, and 128 MB."""
 
 
 class Streams(Sequence[np.random.Generator]):

@@ -1,4 +1,4 @@
-"""Settings of the tests: `pytest tests/ claims/` judges no claim that tests declare themselves."""
+"""Settings of the tests: `pytest tests/ claims/` judges no claim that `tests/` declares."""
 
 import gc
 import warnings

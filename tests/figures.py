@@ -187,9 +187,9 @@ SUITE: dict[str, Callable[[Record], Any]] = {
     "error-budget": lambda r: r.suite.error_budget.probability,
     "alpha": lambda r: max(p.per_claim for p in r.suite.error_budget.papers.values()),
 }
-"""Fields of the run. A state is a field too: `NOT-RUN` is its name, and `count-NOT-RUN` is how many
-claims are in it (for NOT RUN, without exploratory claims). A kind of statement, such as `derived`,
-is how many claims on theorems test one. Claims from a pilot count as `pilot`, and as no kind."""
+"""Fields of the run. A state is a field too: `NOT-RUN` gives its name, and `count-NOT-RUN` counts
+its claims (for NOT RUN, without exploratory claims). A kind of statement, such as `derived`, counts
+the claims on theorems that test one. Claims from a pilot count as `pilot`, and as no kind."""
 
 
 def of_suite(field: str, record: Record) -> Any:

@@ -167,7 +167,8 @@ def waits(name: str, given: list[torch.Tensor]) -> bool:
 def check(name: str, given: list[torch.Tensor]) -> None:
     """Raise the errors that CUDA raises.
 
-    A number may be on the host, except in `cat` and `stack`, and so may indices into the GPU.
+    Indices into a tensor on the GPU may be on the host. So may a single number, except in `cat` and
+    `stack`.
 
     Raises:
         RuntimeError: the operation mixes devices.

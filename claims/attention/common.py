@@ -19,7 +19,7 @@ VARIANCES = rc.Plot("parity", log="xy", y_label="variance of token scores")
 
 
 class RecallProblem(Problem):
-    """A setting of recall, which does not depend on the length of sequences.
+    """A setting of recall, with an arbitrary length, because recall does not depend on it.
 
     A predicted threshold in the dimension does not depend on the setting's dimension either.
     """
@@ -39,7 +39,7 @@ def corners(**box: tuple[int, int]) -> tuple[rc.Cell, ...]:
 
 
 def sampled(cell: rc.Cell) -> float:
-    """Return the cost of a replicate that draws sequences and embeddings, in numbers handled."""
+    """Return how many numbers a replicate that draws sequences and embeddings handles."""
     tokens = cell.get("samples", 1) * cell.get("length", 1)
     return float(5 * (tokens + cell["vocab_size"] * cell.get("dim", 1)))
 
@@ -51,7 +51,7 @@ def in_score_units(law: Callable[[Problem], float]) -> Callable[[rc.Cell], float
 
 
 def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Compute the localisation probability of each replicate, exactly over fresh sequences."""
+    """Compute each replicate's localisation probability, the exact mean over fresh sequences."""
     batch = block.draw(sampling.draw, cell)
     return localisation.probability(three_steps.token_scores(batch), length=batch.length)
 

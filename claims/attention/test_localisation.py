@@ -32,9 +32,9 @@ IN_VALUES = (
 
 
 def as_one_over_dim(cell: rc.Cell) -> int:
-    """Scale the samples so that the formula predicts what another law would.
+    """Change the number of samples so that the formula gives the prediction of a wrong law.
 
-    In the formula the critical number of samples falls as d^(-3/2), and in the other law as 1/d.
+    In the formula the critical number of samples falls as d^(-3/2), and in the wrong law as 1/d.
     At d = 64 the two laws agree.
     """
     return round(cell.number("samples") * math.sqrt(64 / cell.number("dim")))
@@ -81,8 +81,8 @@ probability_in_values = measuring(lambda cell, block: localised(cell, block), lo
     "A.localisation-trigger-in-values",
     "A trigger in the values helps: training memorises its direction",
     """With the trigger added to the values as well, the first step stores the trigger's direction
-    with every sample, and the trigger's score exceeds its population value by (V/N)(1 + L/d):
-    localisation needs fewer samples.""",
+    with every sample, and the trigger's score exceeds its population value by a share
+    (V/N)(1 + L/d): localisation needs fewer samples.""",
     latex=r"\frac{E\theta_{trig}}{s_0} \simeq 1 + \tau\frac VN\left(1+\frac Ld\right)",
     regime=localisation.SPARSE.searched(
         "the grid has lengths at which the memorised trigger direction is not yet enough by itself",

@@ -52,7 +52,7 @@ def term(cell: rc.Cell) -> float:
 
 
 def power_law(cell: rc.Cell) -> float:
-    """Apply the limit law of the cell's term to its finite sizes."""
+    """Apply the limit law of the cell's term to the cell's finite sizes."""
     found = noise.TERMS.get(cell["term"])
     return in_score_units(found.limit)(cell) if found else term(cell)
 
@@ -87,10 +87,11 @@ def leading(problem: Problem) -> float:
 def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The covariance and the mean value of a sample split exactly into expectation, informative
     token and context. Products of these parts split the token scores into nine pieces, one for each
-    mechanism of noise. Three parts are separated first: the part along the trigger, the part that
-    infinitely many samples store, and the average that samples read of themselves. The mean
-    variance of every piece over the tokens is as predicted. So is the covariance of D, the noise of
-    label counts, and H, the noise of a token's own memory: both depend on the label counts."""
+    mechanism of noise. Three contributions to the products are treated separately: what lies along
+    the trigger, what infinitely many samples would give, and the expected product of two parts of
+    the same sample. The variance of each piece over the tokens is as predicted, on average. So is
+    the covariance of D, the noise of label counts, and H, the noise of a token's own memory: both
+    depend on the label counts."""
     batch, name = block.draw(sampling.draw, cell.without("term")), cell["term"]
     if name not in noise_decomposition.PIECES:
         return 2 * noise_decomposition.covariance(batch, "D", "H")
@@ -118,7 +119,7 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
 )
 def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The variance of the token scores over tokens is the sum of nine named noise terms and one
-    covariance, or three covariances with the trigger in the values."""
+    covariance. If the trigger is in the values, there are three covariances instead of one."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(dim=1)
 
 
@@ -254,7 +255,7 @@ POINTS = (
 
 
 def exchanged(cell: rc.Cell) -> str:
-    """Name the largest term, with mean bias and stored context exchanged."""
+    """Name the largest term, with the names A (mean bias) and B (stored context) exchanged."""
     symbol = noise.dominant(Problem.of(cell))
     return {"A": "B", "B": "A"}.get(symbol, symbol)
 

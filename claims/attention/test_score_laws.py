@@ -18,7 +18,11 @@ SIZES = table("vocab_size dim length samples", (64, 32, 8, 128), (64, 16, 16, 25
 
 
 def normal(cell: rc.Cell, wider: float = 1.0, shift: float = 0.0) -> Callable[[float], float]:
-    """Make a normal distribution function, with width and shift in predicted deviations."""
+    """Make the distribution function of a normal law.
+
+    ``wider``, ``shift``: its standard deviation and its mean, both in units of the predicted
+    standard deviation.
+    """
     scale = math.sqrt(VARIANCE(cell))
     return partial(stats.norm.cdf, loc=shift * scale, scale=wider * scale)
 

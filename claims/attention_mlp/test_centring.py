@@ -61,10 +61,10 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     ),
 )
 def centring_curves(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Centred residuals use the label frequencies of the batch instead of 1/V, and so does an
-    output bias equal to their logarithms. With a few hundred samples the three steps then reach an
-    accuracy for which plain residuals need more than a thousand. Both curves follow localisation
-    times recall."""
+    """Centred residuals subtract the label frequencies of the batch instead of 1/V. An output
+    bias equal to the logarithms of these frequencies gives the same residuals. With a few hundred
+    samples the three steps then reach an accuracy for which plain residuals need more than a
+    thousand. Both curves follow localisation times recall."""
     batch, layer = block.draw(mlp.draw, cell.without("centred"))
     return end_to_end.run(batch, layer, centred=cell["centred"]).hit
 

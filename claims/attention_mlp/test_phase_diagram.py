@@ -46,7 +46,7 @@ def at_any_width(cell: rc.Cell) -> MlpProblem:
 
 
 def points() -> tuple[rc.Cell, ...]:
-    """Make cells with a quarter of the width for half accuracy, or 2 d if no width suffices."""
+    """Make cells with a quarter of the width for half accuracy, or width 2 d if none suffices."""
     found = []
     for activation, centred, sizes in PLACES:
         for samples, dim, length in sizes:
@@ -83,9 +83,9 @@ def points() -> tuple[rc.Cell, ...]:
 )
 def phase_map(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """One of six conditions sets the width that half accuracy needs: coverage, recall, the recall
-    cap, mean bias, gradient noise or MLP noise. The simulation removes the causes one after
-    another, on the same data, to find the cause that costs most accuracy; a cost below zero counts
-    as zero."""
+    cap, mean bias, gradient noise or MLP noise. The simulation removes these conditions one after
+    another, on the same data, and measures how much accuracy each costs. The condition that costs
+    most sets the width; a cost below zero counts as zero."""
     batch, narrow = block.draw(mlp.draw, cell.without("centred"))
     sizes = {"width": WIDER * narrow.width, "dim": cell["dim"], "activation": cell["activation"]}
     wide = block.draw(mlp.draw_layer, sizes)
@@ -141,10 +141,11 @@ def raised(cell: rc.Cell) -> rc.Cell:
     plot=rc.Plot(x="length", group=("raised",), y_label="gain in share answered right", dear=True),
 )
 def length_tradeoff(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """At a fixed number of value parameters, short sequences allow a small dimension, so much
-    superposition, without a loss of accuracy: four times the dimension gains nothing. With long
-    sequences the small dimension fails to localise. Four times the dimension then gains 0.36 of all
-    sequences, and four times the samples 0.46. The claim tests all gains to within 0.12."""
+    """At a fixed number of value parameters, short sequences allow a small dimension, and
+    therefore much superposition, without a loss of accuracy: four times the dimension gains
+    nothing. With long sequences the small dimension fails to localise. Four times the dimension
+    then gains 0.36 of all sequences, and four times the samples 0.46. The claim tests all gains to
+    within 0.12."""
     before, after = (
         end_to_end.run(*block.draw(mlp.draw, sizes)).hit for sizes in (sized(cell), raised(cell))
     )

@@ -15,7 +15,7 @@ from simulation.tiles import groups
 LENGTH = 32  # of prompts, as published
 FREQUENCY, MARGIN = 6.0, 0.85
 """Frequency of the features and score of EOS that predictions use. The construction has its own
-constants: if they differed, evidence and prediction would part."""
+copies of both: if a copy differed, simulation and prediction would disagree."""
 
 
 def each(cell: rc.Cell, block: rc.Block, run: Callable[[Streams, recall.Facts], Tensor]) -> Tensor:

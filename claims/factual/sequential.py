@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def along_flow(cell: rc.Cell) -> float:
-    """Return the cost of a flow, in numbers handled, as each step computes all prompts' logits."""
+    """Return how many numbers a flow handles, as each step computes all prompts' logits."""
     return float(100 * cell["subjects"] * cell["relations"] ** 2 * cell["answers"])
 
 

@@ -233,8 +233,8 @@ def left(path: learning.Losses) -> Tensor:
     "losses below 0.1 nats count as 0.1",
 )
 def noise_subjects(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The facts are still learned when noise tokens are subjects too. Training has four prompts of
-    each fact, and the loss is measured on the training prompts."""
+    """The facts are still learned when a prompt's noise tokens are subjects, drawn at random.
+    Training has four prompts of each fact, and the loss is measured on the training prompts."""
     problem = facts(cell, block)
     counts = relaxed.noisy_pairs(problem, block.rngs, 4)
     return left(descended(problem, counts=counts, rate=0.1, most=5 * STEPS))

@@ -28,8 +28,8 @@ from simulation.factual import language_model
 )
 def language_model_bits(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The model has all that the constructions leave out: softmax attention, layer norm, MLPs and
-    AdamW. The model learns facts in sentences. Bits follow the published estimator, over all
-    weights, embeddings included.
+    AdamW. The model learns facts about people from sentences. The published estimator counts the
+    bits, which are divided by the number of all weights, embeddings included.
 
     This claim cannot show how much large models store: here embeddings of words and positions are
     42% to 59% of the weights, and attributes have few values. Nor does it show what longer training

@@ -71,7 +71,7 @@ LINES = {800: 32, 3000: 8}
 SWAPPED = {800: 32, 3000: 4}
 THICKNESS = 0.03
 MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
-"""More than half of the runs where 1 is predicted, fewer where 0 is."""
+"""Rule that more than half of the runs give 1 where 1 is predicted, and fewer where 0 is."""
 
 
 @sgd_claim(

@@ -112,7 +112,8 @@ def growth_only(cell: rc.Cell) -> float:
 )
 def half_times(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The time until half of a stage's loss is gone has two parts. The stage first grows from its
-    small start at a rate lambda, for 1/lambda times a logarithm. Then the stage saturates."""
+    small start at a rate lambda, which takes 1/lambda times a logarithm. Then the stage
+    saturates."""
     path = getattr(whole_flow(cell, task(cell, block)), cell["stage"])
     return learning.half_step(path) * cell.number("duration") / sequential.FLOW_STEPS
 

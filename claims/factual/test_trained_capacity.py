@@ -77,7 +77,10 @@ capacity_growth = to_90(
 
 
 def exponent(power: float, half_width: float) -> rc.CriticalExponents:
-    """Make the rule that the facts of which most runs recall 90% are a power of the weights."""
+    """Make the rule that the capacity is a power of the number of weights.
+
+    The capacity is the largest number of facts of which most runs recall 90%.
+    """
     return rc.CriticalExponents({"parameters": power}, half_width, scan="facts", rising=False)
 
 
@@ -112,7 +115,7 @@ def line(cell: rc.Cell) -> float:
 
 LINE = 0.15 * 6 * 16**2  # facts at d = 16; not from theory, or the region would move with it
 EDGES = 11, 15
-"""S = R at the region's edges for d = 16; at twice the dimension the line has twice the side."""
+"""S = R at the region's edges for d = 16; for other d, both edges are in proportion to d."""
 CONSTANT = rc.CriticalLocation(
     rc.Region(EDGES[0] ** 2 / LINE, EDGES[1] ** 2 / LINE), scan="facts", rising=False
 )

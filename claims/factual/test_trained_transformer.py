@@ -24,7 +24,10 @@ EITHER = rc.grid(**SMALL, answers=8, batch=64, steps=512)
 
 
 def no_gain(weights: str) -> rc.OneSided:
-    """Make the rule that weights of one kind gain 10% of the facts in at most half of the runs."""
+    """Make the rule that a model with more weights of one kind gains little.
+
+    It recalls another tenth of the facts in at most half of the runs.
+    """
     return rc.OneSided(upper=0.5, observable=f"{weights}_gains", method=rc.Betting())
 
 
@@ -123,7 +126,8 @@ def sloping_point(heads: int, factor: float) -> rc.Cell:
 
 INSIDE = [sloping_point(heads, 2) for heads in (9, 13, 17)] + [scaled(6, 64)]
 OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m in (32, 64)]
-"""The last ones lie at 2.4 times the vertical part's x, and at 0.8 of it."""
+"""Cells outside the boundary. The last two have 0.8 times the x of the boundary's vertical part,
+and the last cell of `INSIDE` has 2.4 times this x."""
 
 
 @claim(

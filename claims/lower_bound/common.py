@@ -34,7 +34,7 @@ MEDIAN = """We judge test sizes by the share of batches in which more than half 
 def mostly_guessed(cell: rc.Cell, block: rc.Block, estimator: str) -> Tensor:
     """Return 1 where an estimator guesses more than half of a batch's labels right, else 0: (R,).
 
-    At exactly half the number is 1/2.
+    If the estimator guesses exactly half of the labels right, the result is 1/2.
     """
     return decoding.mostly(guessed(cell, block, estimator))
 

@@ -26,9 +26,9 @@ def highest(cell: rc.Cell, share: float = 1.0) -> float:
 
 
 def is_below_one(cell: rc.Cell) -> bool:
-    """Whether the channel's information allows fewer than V right labels.
+    """Check whether the channel's information allows fewer than V right labels.
 
-    An inequality in sizes, so that an error of the tested bound cannot move the regime.
+    The condition uses only the cell's sizes, so an error of the tested bound cannot change it.
     """
     v = cell["vocab_size"]
     noise = (cell["length"] - 1) * (v - 1)

@@ -25,7 +25,7 @@ RANGES = {
 
 
 def searched(text: str) -> rc.Regime:
-    """Make the regime in which both accuracy formulas state an error.
+    """Make the regime in which the stated errors of both accuracy formulas hold.
 
     ``text``: what distinguishes the grid.
     """
@@ -74,9 +74,9 @@ reading_claim = partial(
     ),
 )
 def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The matched filter reads the gradient as the network does after its first step. Its guess of
-    a label is right if a signal exceeds V - 1 rivals, whose noise comes from interference, from the
-    other tokens and from fluctuating label counts."""
+    """The matched filter scores labels by the gradient, as the network does after its first step.
+    Its guess of a label is right if a signal exceeds V - 1 rivals, whose noise comes from
+    interference, from the other tokens and from fluctuating label counts."""
     return guessed(cell, block, "matched filter")
 
 

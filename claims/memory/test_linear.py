@@ -44,7 +44,7 @@ whole = partial(rungs, memory.all_dim_asymptotic, CLOSE, to=round)
 
 
 def capacities(*dims: int) -> tuple[rc.Cell, ...]:
-    """Make cells around the number of associations that are all recalled."""
+    """Make cells around the largest number of associations that are all recalled."""
     factors = (0.87, 0.94, 1.06, 1.14)
     return rc.ladder(rc.grid(dim=dims), "associations", rc.on(memory.capacity), factors)
 

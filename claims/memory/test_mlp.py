@@ -52,7 +52,7 @@ capacities = partial(rungs, "associations", capacity, 0.05)
 
 
 def middle(*parts: float) -> tuple[rc.Cell, ...]:
-    """Make cells in the middle of the transition: square memories, and one of fewer outputs."""
+    """Make cells in the middle of the transition: memories with M = N, and one with M < N."""
     sizes = rc.grid(associations=512, dim=(32, 64)) + rc.grid(associations=512, dim=64, outputs=128)
     return rc.ladder(sizes, "width", critical_width, parts, to=round)
 
@@ -339,7 +339,8 @@ relu_floor = share_right(
 def relu_projection(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """With plain ReLU features, the overlap of two inputs is 1/pi of a feature vector's squared
     length, so each answer is mostly the sum of all outputs. Without the constant and linear parts
-    of the features, the memory recalls more associations, by more than half of all."""
+    of the features, the memory recalls more associations. The difference is more than half of all
+    associations."""
     projected = block.draw(constructed, cell, features="relu")["accuracy"]
     plain = block.draw(constructed, cell, features="plain relu")["accuracy"]
     return {"projected": projected, "plain": plain, "difference": projected - plain}

@@ -86,7 +86,7 @@ def accuracy(pairs: measured.Pairs) -> torch.Tensor:
 by_training = measuring(
     lambda cell, block: (accuracy(block.draw(measured.draw, cell)) >= ENOUGH).double()
 )
-"""Claims on where training stores 99% of them."""
+"""Claims on where training stores 99% of all pairs."""
 
 capacity = storable(
     "C.optimal-capacity",
@@ -299,8 +299,8 @@ published_line = by_training(
     plot=rc.Plot(x="dim", y_label="share of memories with 99% stored", log=""),
 )
 def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """At these numbers of pairs training nearly always stores 99% of the pairs, and the sum of
-    outer products nearly never does. The shares of draws in which they do differ by 0.5 or more."""
+    """At these numbers of pairs training stores 99% of the pairs in nearly all draws, and the sum
+    of outer products in nearly none. The two shares of draws differ by 0.5 or more."""
     pairs = block.draw(measured.draw, cell)
     hebbian = measured.stored(pairs, measured.hebbian(pairs)).double().mean(1)
     shares = {"hebbian": hebbian, "trained": accuracy(pairs)}

@@ -11,8 +11,9 @@ from simulation.memory import optimal as measured
 from theory.memory import optimal as theory
 
 RIDGE = 1e-4
-"""Ridge of the simulated memory. The one of largest margin is its limit for small ridges, which is
-slow: at 1e-4 the margin over the norm is about 30% smaller, and right scores are 3% higher."""
+"""Ridge of the simulated memory. As the ridge falls, the memory tends slowly to the memory of
+largest margin. At 1e-4 the margin over the norm is about 30% smaller than in this limit, and right
+scores are 3% higher."""
 NEAR = rc.grid(dim=12, associations=34, own_competitors=(False, True))
 
 scores_claim = partial(

@@ -22,7 +22,10 @@ FEWER = SIZES[0]
 
 
 def beside(law: float, fewer: float) -> float:
-    """Scale ``law`` to the right dimension at 64 attributes, where the law is ``fewer``."""
+    """Scale the value ``law`` of a law so that the law gives the right dimension at 64 attributes.
+
+    ``fewer``: the law's value at 64 attributes, before scaling.
+    """
     return float(needed(FEWER) * law / fewer)
 
 
@@ -151,7 +154,7 @@ hops_dim = rc.on(theory.hops_dim)
 
 
 def unordered(cell: rc.Cell) -> float:
-    """Predict the dimension as if only the number of times counted that each relation occurs."""
+    """Predict the dimension as if the order of the relations in a query made no difference."""
     relations, hops = int(cell["relations"]), int(cell["hops"])
     stored = relations if cell["chain"] else math.comb(relations + hops - 1, hops)
     return theory.needed_dim(cell["attributes"], stored, 0.5 ** (1 / hops if cell["chain"] else 1))

@@ -52,7 +52,7 @@ def line_claim(
 ) -> rc.Claim:
     """Declare a claim that the capacity is on a published line.
 
-    ``pilots``: findings of pilots, for the reason of the region.
+    ``pilots``: findings of pilots, a part of the reason for the region.
     """
     shapes = rc.grid({"dim": d, "width": 2 * d, **outputs} for d in (8, 11, 16))
     return training(
@@ -139,7 +139,11 @@ trained_reach = training(
 
 
 def by_decodability(cell: rc.Cell) -> float:
-    """Predict the facts on the published line as if weights grew like random-projection codes."""
+    """Predict the number of facts by the published line, for fewer weights than the cell has.
+
+    The number of weights is divided by the length of random codes for values in groups, relative to
+    the length for independent values.
+    """
     facts = cell["groups"] * round(line(cell) / cell["groups"])
     longer = decoder.needed_code(facts, cell["groups"], cell["shared"]) / decoder.needed_code(
         facts, 1, 0.0

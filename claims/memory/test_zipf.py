@@ -40,7 +40,7 @@ def cutoffs(
 def weighted(
     *dims: int, power: float | tuple[float, ...], stored: int = TOKENS
 ) -> tuple[rc.Cell, ...]:
-    """Make cells with weights p^``power``."""
+    """Make cells with weights p^``power``, where p is a token's frequency."""
     return rc.grid(alpha=2.0, labels=LABELS, dim=dims, power=power, stored=stored)
 
 
@@ -239,8 +239,8 @@ power_exponent_p = stored(
 def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory that stores no more tokens than fit recalls more of them if the frequent tokens
     dominate less. So equal weights up to a cut-off beat weights by frequency. In more than half of
-    the pairs of memories they even beat square-root weights of 512 tokens, the better of the two
-    tested above."""
+    the pairs of memories they even beat square-root weights of 512 tokens, which leave less error
+    than weights by frequency."""
     rooted = cell.replace(stored=TOKENS, power=0.5)
     return (block.draw(error, cell) < block.draw(error, rooted)).double()
 

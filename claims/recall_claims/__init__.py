@@ -1,13 +1,13 @@
 """Test theorems by simulation: a claim states a region, and the evidence gives an interval.
 
-A claim file says `import recall_claims as rc`, and needs the names in `__all__` and nothing else:
+A claim file says `import recall_claims as rc`, and needs only the names in `__all__`:
 
 * `claim` turns a function that simulates a `Block` of replicates in a `Cell` into a claim; `grid`
   and `ladder` make the cells.
 * `prediction` registers a formula of a theory, with its regime and its stated error, such as 0.02,
-  "5%" or "exact". `on` makes the formula predict for cells.
+  "5%" or "exact". `on` turns the formula into a claim's `predict`.
 * `Source` says which statements a claim tests; `add_paper` makes their paper known.
-* A rule turns observations into intervals, and has the `Region` in which they should lie.
+* A rule turns observations into intervals, and has the `Region` for the intervals.
   Means against predictions: `MeanRatio`, `MeanDifference`, `ProportionDifference`.
   A median, a variance, a function of means, a law: `Quantile`, `Variance`, `Functional`, `Law`.
   Limits of means: `Limit`. Several of these on the same replicates: `Several`.

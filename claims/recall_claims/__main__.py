@@ -35,7 +35,7 @@ SHORT = {
         'add_paper(Path(__file__).with_name("paper.toml"))\n'
     ),
 }
-"""Files without anything to fill in."""
+"""Files of fixed text."""
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
 LEDGER = Path(".recall-claims/ledger.sqlite")
 CERTIFICATES = Path("reports/certificates.json")
@@ -125,7 +125,7 @@ def _data(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Check a record against its ledger: 0 if it holds, 1 if something was found."""
+    """Check a record against its ledger; return 1 if a fault is found, else 0."""
     from recall_claims.check.drawing import draw_again
     from recall_claims.check.judging import Check
     from recall_claims.evidence import executors
@@ -168,7 +168,7 @@ def _refuse_nobody(text: str, names: Collection[str], folder: Path) -> None:
 
 
 def new(name: str, parent: Path) -> list[Path]:
-    """Write an example paper, whose claims run, to a new folder, and the files it needs around it.
+    """Write an example paper, whose claims run, to a new folder, and some files next to the folder.
 
     With the files next to the folder, Git ignores ledger and reports, `pytest` judges claims, and a
     workflow of GitHub judges each change. Files that exist there stay as they are.

@@ -1,7 +1,7 @@
 """Print the value of a formula at given sizes: `python -m recall_claims predict`.
 
 It also prints the stated error, whether the sizes lie in the regime of that error, and the results
-and verdicts of the baseline's claims that tested the formula.
+and verdicts of the baseline's claims on the formula.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from recall_reports.record.files import load
 from recall_reports.record.spelling import meant
 
 Table = Mapping[str, Sequence[Scalar]]
-"""The values of each parameter: a row for each combination."""
+"""Values of each parameter; every combination of values is a point."""
 
 SUGGESTED = 4
 """Largest number of formulas to suggest for an unknown name."""
@@ -167,7 +167,7 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:
-    """Return the values that a type lists; none if it lists no values."""
+    """Return the values of a bool or Literal type; none for other types."""
     if kind is bool:
         return (True, False)
     return get_args(kind) if get_origin(kind) is Literal else ()
@@ -203,13 +203,13 @@ def _holds(condition: Callable[[Any], bool], point: Mapping[str, Scalar]) -> boo
 
 
 def _problem(formula: Prediction) -> dict[str, Any]:
-    """Return a formula's first parameter and its type, if that is a dataclass of sizes."""
+    """Return a formula's first parameter and its type, if the type is a dataclass of sizes."""
     own = [*inspect.signature(formula.function, eval_str=True).parameters.values()]
     return {p.name: p.annotation for p in own[:1] if dataclasses.is_dataclass(p.annotation)}
 
 
 def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
-    """Return all parameters of a formula, first the sizes in its dataclass, if it takes one."""
+    """Return all parameters of a formula; the sizes of its dataclass, if any, come first."""
     problem = _problem(formula)
     called = [inspect.signature(f, eval_str=True) for f in (*problem.values(), formula.function)]
     found = {name: one for each in called for name, one in each.parameters.items()}
@@ -239,9 +239,9 @@ def _figure(value: float | str) -> str:
 
 
 def tested_by(formula: Prediction, baseline: Path) -> list[ClaimRow]:
-    """Return a report's claims that test the formula, or else those on a formula of its module.
+    """Return a report's claims on the formula, or if none, on any formula of its module.
 
-    Without the report there are none.
+    Without the report the list is empty.
     """
     claims = load(baseline).claims if baseline.is_file() else []
     found = [claim for claim in claims if claim.source.module == formula.module]

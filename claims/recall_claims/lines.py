@@ -31,7 +31,7 @@ Points = dict[float, float]
 class Strand:
     """Cells on one curve, ordered along `x`, with their rows of the record.
 
-    Along a strand only `x` changes, or all that changes are numbers that grow or fall with `x`.
+    Along a strand only `x` changes, or each parameter that changes grows or falls with `x`.
     """
 
     x: str
@@ -73,11 +73,12 @@ class Strand:
 def lines(
     claim: Claim, planted: Mapping[str, Predict], cells: Sequence[Cell], rows: Sequence[CellRow]
 ) -> list[Line]:
-    """Work out the curves of a claim's prediction, and of wrong theories where they differ most.
+    """Work out curves of a claim's prediction, and of wrong theories along one strand.
 
-    There are no curves without a plot of curves and a prediction of means, or if the plot says that
-    predictions are dear: too slow. If the regime ends or a prediction fails between cells, there is
-    no curve along these cells. If the claim has a `curve` of its own, wrong theories have none.
+    This is the strand on which a wrong theory differs most from the theory. There are no curves if
+    the claim has no plot of curves or no prediction of means, or if the plot says that predictions
+    are `dear`, too slow. If the regime ends or a prediction fails between cells, there is no curve
+    along these cells. If the claim has a `curve` of its own, wrong theories have none.
 
     Args:
         claim: the claim.
@@ -122,8 +123,7 @@ def _line(strand: Strand, curve: Points, control: str = "") -> Line:
 def _strands(
     plot: Plot, x: str, cells: Sequence[Cell], rows: Sequence[CellRow]
 ) -> Iterator[Strand]:
-    """Yield a strand per curve: cells with the same names of parameters and the same group, ordered
-    along x. Only x differs along a strand, or all that differs is monotone."""
+    """Yield a strand per curve; its cells agree in parameters' names and in `plot.group`."""
     groups: dict[tuple[Any, ...], list[tuple[Cell, CellRow]]] = {}
     for cell, row in zip(cells, rows, strict=True):
         if isinstance(cell.get(x), int | float):

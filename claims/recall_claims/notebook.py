@@ -24,7 +24,7 @@ CERTIFICATES = Path("reports/certificates.json")
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim's row of the record, which a notebook shows like the report, with its plot."""
+    """A claim's row of the record. Notebooks show it as the report does, with the plot."""
 
     claim: record.ClaimRow
     paper: record.PaperRow = field(repr=False)

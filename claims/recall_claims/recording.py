@@ -90,7 +90,7 @@ def decided(
 def certified(
     claim: Claim, settings: Settings, registration: str, certificates: Certificates | None
 ) -> float | None:
-    """Return the probability to refute that the claim's certificate states; None without one."""
+    """Return the certified probability of wrongly refuting a claim; None without a certificate."""
     # A certificate is for the alpha of the usual budget.
     if certificates is None or settings.budget.probability > DEFAULT:
         return None
@@ -262,7 +262,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
 
 
 def _in_words(claim: Claim) -> dict[str, str]:
-    """Put in words the declared parts that no other field of the row has, the same in every tier.
+    """Describe, alike in every tier, the declared parts that no other field of the row has.
 
     Cells that a function makes are left out.
     """
@@ -359,7 +359,7 @@ def _control(control: Control, parts: Sequence[Component]) -> record.ControlRow:
 
 
 def _plain(value: Any) -> float | str | None:
-    """Convert a prediction to a number or a name: the first of several, and None for a law."""
+    """Convert a prediction, or the first of several, to a number or a name; a law to None."""
     if isinstance(value, Mapping):
         return _plain(next(iter(value.values())))
     if callable(value):

@@ -23,12 +23,12 @@ MOST = 3  # largest number of planes in a plot
 
 
 def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
-    """Work out the names that a claim's map predicts between its cells, for its fullest planes.
+    """Work out the names that a claim's map predicts between its cells, in its fullest planes.
 
-    Cells of a plane agree in all parameters, except the axes, that change the prediction. A plane
-    needs cells at `FEWEST` places, and a name predicted for its first cell. There are no tiles
-    without map, axes or predictions, or if cells differ in their parameters or have a value on an
-    axis that is not a positive number.
+    A plane's cells agree in each parameter, other than the axes, that changes the prediction. It is
+    full if they are at many places: it needs `FEWEST`, and a predicted name of its first cell.
+    There are no tiles without map, axes or predictions, if parameters' names differ, or if a value
+    on an axis is no positive number.
     """
     plot, predict = claim.plot, claim.predict
     if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:

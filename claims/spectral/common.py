@@ -49,7 +49,7 @@ def simulable(regime: rc.Regime, facts: int = 1024) -> rc.Regime:
 
 
 def reducible(regime: rc.Regime, facts: int = 1024) -> rc.Regime:
-    """Extend a regime's search to matrices reduced by symmetry, which allow larger sizes.
+    """Extend a regime to matrices reduced by symmetry, which allow larger sizes.
 
     Whole matrices keep the limit of `simulable`.
     """

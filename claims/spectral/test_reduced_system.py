@@ -22,7 +22,10 @@ STEPS = 200
 def timed(
     *pairs: common.Pair, errors: tuple[float, ...], flow: str, **more: str
 ) -> tuple[rc.Cell, ...]:
-    """Make cells for each part, at the times at which the theory has these errors."""
+    """Make a cell for each size, part ("subject" or "relation") and error.
+
+    The cell's time is when, by the theory, the error of this part has fallen to this error.
+    """
     points = [
         cell.replace(part=part, error=error)
         for cell in common.sizes(*pairs, flow=flow, **{"embeddings": EMBEDDINGS[flow], **more})
@@ -77,8 +80,8 @@ TRAJECTORY = (
     ),
 )
 def manifold(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Along each flow, W_OV is a combination of two fixed matrices, and W_KQ of two others. Of each
-    two coefficients, one is for all subjects, and the other for all relations."""
+    """Along each flow, W_OV is a combination of two fixed matrices, and W_KQ of two others. In each
+    combination, all subjects share one coefficient, and all relations share the other."""
     model = task(cell, block)
     clock = flows.clock(cell["time"], STEPS)
     found = model.scalars(end(cell, model, clock))

@@ -10,11 +10,11 @@ from simulation.spectral import underdetermined as measured
 from theory.spectral import underdetermined as theory
 
 PACES = 24
-"""Number of Muon's steps up to the cell's time, where this number matters."""
+"""Number of steps up to the cell's time, in claims whose figures depend on this number."""
 
 
 def work(cell: rc.Cell) -> float:
-    """Return the cost of steps, in numbers: products with all measurements, and decompositions."""
+    """Estimate how many numbers are handled in products with measurements and decompositions."""
     rows, columns = cell["rows"], cell["columns"]
     return float(2 * rows * columns * (cell["measurements"] + 10 * columns))
 
@@ -126,9 +126,9 @@ SQUARE = table("rows columns measurements time", (8, 8, 2, 0.6), (16, 16, 4, 0.6
     dtype="float32",
 )
 def sensing_flat(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """In a time t Muon moves W nearly as far as a spectral norm of t allows, so all singular values
-    of W are nearly t. Under gradient descent with steps of the same length the singular values are
-    as unequal as those in a Gaussian matrix."""
+    """After a time t of Muon no singular value of W exceeds t. The squares of the singular values
+    add up to nearly as much as this allows, so all singular values are nearly t. Under gradient
+    descent with steps of the same length they are as unequal as in a Gaussian matrix."""
     task, time = drawn(cell, block)
     rank = cell["columns"]
     moved = measured.after(task, time, PACES)
@@ -184,8 +184,8 @@ SPREAD = table(
 def gradient_values(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Whatever its steps, gradient descent moves W to a vector whose direction is uniform in the
     span of the measurements. So at all times the ratios of W's singular values have the law that
-    they have in a Gaussian matrix. The claim compares the mean of the fourth powers, over the
-    squared mean of the squares."""
+    they have in a Gaussian matrix. The claim is on one such ratio: the mean of the singular
+    values' fourth powers, divided by the squared mean of their squares."""
     task, time = drawn(cell, block)
     descended = measured.after(task, time, 6, measured.as_long_as(cell["columns"]))
     return {

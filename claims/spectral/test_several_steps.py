@@ -29,7 +29,7 @@ def sizes(*rows: tuple[int, float, int]) -> tuple[rc.Cell, ...]:
 
 
 def one_fewer(cell: rc.Cell) -> float:
-    """Predict the items that one fewer step recalls; for one step, half of its items."""
+    """Predict the count after one fewer step or, if the cell has one step, half of the count."""
     if cell["steps"] == 1:
         return float(RECALLED(cell) / 2)
     return float(RECALLED(cell.replace(steps=cell["steps"] - 1)))
@@ -94,9 +94,9 @@ BOUNDED = (
 )
 BOUND = 3.0
 SHARES = rc.Betting(0, 12)
-"""Range of a loss over its bound. A loss is at most 1, which after three steps is 11.5 times the
-bound: the root of d_3 over 3. A head item that is lost, once in a thousand runs, weighs too much
-for a t interval."""
+"""Range of a loss divided by its bound. The loss is at most 1. After three steps at d = 64 the
+bound is at least 3 / sqrt(d_3), so the quotient is at most sqrt(d_3) / 3 = 11.5. We use no t
+interval, because about one run in a thousand loses a head item, and then has a very large loss."""
 
 
 @claim(
@@ -143,9 +143,9 @@ def loss(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
 
 EXACT = sizes((32, 1.5, 2), (32, 1.5, 3), (32, 2.0, 3), (48, 1.5, 3), (48, 2.0, 2))
 CAPPED = 1.5
-"""Cap on a replicate's items per dimension, so that they have a range: bets need one, and need no
-certificate. Means are at most 1.3 in the standard cells, and 1.2 to 1.45 at d = 64. The cap can
-only lower them."""
+"""Number of items per dimension at which each replicate's figure is cut off. The figures then have
+a range, as betting requires, and betting needs no certificate. Means are at most 1.3 in the
+standard cells, and 1.2 to 1.45 at d = 64. The cut can only lower them."""
 
 
 @relaxing(

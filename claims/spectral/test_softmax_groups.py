@@ -172,9 +172,9 @@ HORIZONS = table(
 )
 def muon_horizon(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With steps of order log K/T the excess loss after T steps is at most of order (log K/T)^2.
-    The excess is far less if the steps happen to meet the lead at which nothing moves. From T = 32
-    to 256 on this grid the excess stays the same. Steps of log K/T itself do not reach this
-    lead."""
+    The excess is far less if the last step happens to end close to the lead of least loss. On this
+    grid 32 to 256 steps all end at the same such lead, and so at the same excess. T steps of
+    log K/T itself do not reach the lead of least loss."""
     task, count = grouped(cell, block, apart=True), cell["steps"]
 
     def share(factor: float) -> Tensor:

@@ -44,7 +44,7 @@ def last(cell: rc.Cell, block: rc.Block, rule: memory.Rule, rate: float) -> memo
 def flowed(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Compute the excess loss under gradient flow at the cell's time.
 
-    A step is 1/4 of the fastest item's time scale, and late, without noise, 1/20 of elapsed time.
+    A step is 1/4 of the fastest item's time scale. Without noise, a late step at time t is t/20.
     """
     task, time = learned(cell, block), cell["time"]
     quick = float(task.frequencies.max())
@@ -338,7 +338,7 @@ muon_floor_exponent = floor_claim(
 def sign_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In the basis where entries are items, signs raise each item's own score and lower all others,
     so leads grow twice as fast as under Muon. In another basis, which queries and answers share,
-    leads grow more slowly."""
+    leads grow more slowly than in the items' basis."""
     task = learned(cell, block)
     own = task.mean_excess(last(cell, block, flows.sign, 0.05))
     cosines = torch.from_numpy(dct(np.eye(cell["items"]), norm="ortho")).to(own)
@@ -360,7 +360,7 @@ given_basis = partial(
 
 
 def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]:
-    """Divide losses, in the items' basis and under Muon, by the loss in 1 or 2 random bases."""
+    """Divide the losses of signs in the items' basis and of Muon by that in 1 or 2 random bases."""
     task = learned(cell, block)
     streams = Streams.like(block.rngs, task.frequencies)
     drawn = [rotated(streams, cell["items"]) for _ in range(bases)]
@@ -381,8 +381,8 @@ def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]
 )
 def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In a random basis, which queries and answers share, sign descent leaves more than twice as
-    much loss as in the items' own basis. (A basis that contains the constant vector leaves
-    even more on equal frequencies: its signs are Muon's step.)"""
+    much loss as in the items' own basis. (On equal frequencies a basis that contains the constant
+    vector leaves even more, because sign descent then takes Muon's steps.)"""
     return shares_left(cell, block, 1)
 
 

@@ -54,7 +54,7 @@ def of_group(leads: Tensor, cell: rc.Cell, group: int) -> Tensor:
 
 
 def work(cell: rc.Cell) -> float:
-    """Return the cost of decompositions of (K, K) matrices, in numbers handled."""
+    """Estimate how many numbers the decompositions of (K, K) matrices handle."""
     return 4 * cell.number("items") ** 2
 
 
@@ -134,9 +134,9 @@ GAPS = table("items imbalance error", (128, 0.125, 0.1), (256, 0.5, 0.01), (256,
 def muon_worst_class(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Half of the classes are r times as frequent as the other half. The size of the step is such
     that the best class is wrong with probability eps. Then the worst class is wrong with
-    1 + O(log(K/eps)/K) times this probability. The claim is on this gap in log odds, with its
-    constant. After a step of gradient descent the gap is K/sqrt(2) times as large, up to a factor
-    of sqrt(1 + r^2)."""
+    1 + O(log(K/eps)/K) times this probability. The claim predicts the gap, the difference of the
+    two classes' log odds, with its constant. After a step of gradient descent the gap is K/sqrt(2)
+    times as large, up to a factor of sqrt(1 + r^2)."""
     gradient = first_gradient(cell, block)
     step = memory.in_bases(singular_values.polar, *embeddings(cell, block))(gradient)
     gap = memory.worst_gap(step, cell["error"])
@@ -145,7 +145,7 @@ def muon_worst_class(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def theory_size(cell: rc.Cell) -> float:
-    """Compute, to first order, the size of the step after which the best class has the error."""
+    """Compute, to first order, the size of the step that brings the best class to its error."""
     return math.log((cell["items"] - 1) * (1 - cell["error"]) / cell["error"])
 
 
@@ -216,13 +216,13 @@ RARE = table("imbalance", (1 / 4,), (1 / 8,), (1 / 16,), (1 / 32,), items=64)
     plot=rc.Plot(x="imbalance", y_label="mean lead of rare classes", log="xy"),
 )
 def adam_rare(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """In random embeddings Adam is as unbalanced as gradient descent, because Adam divides by the
-    size of an entry, and an entry belongs to all classes."""
+    """In random embeddings Adam is as unbalanced as gradient descent. Adam divides each entry of
+    the gradient by its size, but each entry is a sum over all classes."""
     return of_group(first_leads(cell, block), cell, 2)
 
 
 COUNT = 10
-"""Number of steps of Adam in which the cell's time passes."""
+"""Number of Adam's steps up to the cell's time."""
 
 
 def several_steps(cell: rc.Cell, block: rc.Block) -> Tensor:

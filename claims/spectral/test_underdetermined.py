@@ -38,11 +38,11 @@ COUNT = 32
     ),
 )
 def flat_until(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """W moves on a straight line, with n singular values equal to the time t. The line ends at the
-    least eigenvalue of M, the map that carries Gaussian inputs to outputs at the least cost. The
-    singular values are equal until everything is fitted only if the outputs' Gram matrix is a
-    multiple of the inputs'. Observables count by how many steps the line ends later than at this
-    eigenvalue, or at the time of a control."""
+    """W moves on a straight line, with n singular values equal to the time t. The line ends when t
+    is the least eigenvalue of M. This matrix carries Gaussian vectors of covariance X^T X to
+    Gaussian vectors of covariance Y^T Y, at the least cost. The singular values are equal until
+    everything is fitted only if Y^T Y is a multiple of X^T X. Each observable is the number of
+    steps by which the line ends later than the claim, or a control, predicts."""
     task = block.draw(measured.regression, cell)
     rate = measured.line(task)[1] / COUNT
     found = (measured.flat_steps(task, rate, COUNT + 1) - 0.5) * rate[:, 0, 0]
@@ -98,8 +98,8 @@ TIMES = table("samples dim outputs", (2, 3, 3), (4, 6, 5), inputs="orthonormal")
 )
 def flat_time(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """On orthonormal inputs each singular value of W grows until it reaches a singular value of the
-    outputs. The first stops at the least of these. Its square has an exponential law if the outputs
-    are in n + 1 dimensions."""
+    outputs. The first one to stop stops at the least singular value of the outputs. The square of
+    this value has an exponential law if the outputs are in n + 1 dimensions."""
     task = block.draw(measured.regression, cell)
     return {
         "value": measured.straight_time(task),

@@ -1,6 +1,6 @@
 """The usual analyses of a record, in words, and where they disagree with its verdicts.
 
-A record keeps the analyses. If a claim's are missing, this module makes them.
+A record keeps the analyses, made by `usual`. If a claim's are missing, this module makes them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Tested:
     @property
     def disagrees(self) -> bool:
         """Whether the interval contradicts the verdict: it is outside a supported region, or inside
-        a refuted region.
+        a refuted one.
         """
         low, high = self.component.region.ends
         left, right = self.usual.ends.ends
@@ -43,7 +43,7 @@ class Tested:
 
     @property
     def disagreement(self) -> str:
-        """Say where the usual interval lies, and what the verdict is."""
+        """Say where the usual interval lies, and the verdict."""
         verdict = self.component.verdict
         where = "inside" if verdict is Verdict.REFUTED else "outside"
         name = phrases.component_name(self.claim, self.component, self.component.params)
@@ -55,7 +55,7 @@ class Tested:
 
 
 class Analyses:
-    """The usual analysis of every component of the claims of a run.
+    """The usual analysis of every component of a run's claims.
 
     Args:
         claims: claims of the run.
@@ -79,7 +79,7 @@ class Analyses:
         return found
 
     def bars(self, claim: ClaimRow) -> Sequence[Range | None]:
-        """Return the 95% interval of each cell's observed value; None if its error is not known."""
+        """Return the 95% interval of each cell's observed value; None without a standard error."""
         found = self._cells.get(claim.id, [])
         if len(found) != len(claim.cells):
             from recall_reports import usual  # as above

@@ -1,11 +1,11 @@
 """Changes between two records, in words: verdicts, estimates, and every declared part.
 
-Every interval of a record misses with at most the probability that the record's error budget gives
-it. The interval of a difference goes from the new lower end less the old upper end to the new upper
-end less the old lower end. It misses with at most twice that probability, however the two runs
-depend on each other. If this interval leaves out 0, the difference is beyond chance. With the same
-seed, tier and registration, two runs draw the same random numbers for a claim. Any difference then
-comes from code, versions, or the rounding of another processor.
+Every interval of a record misses the truth with at most the probability that the record's error
+budget gives it. If the old interval is [a, b] and the new one [c, d], the difference has the
+interval [c - b, d - a]. This misses with at most twice that probability, however the two runs
+depend on each other. If it leaves out 0, the difference is beyond chance. With the same seed, tier
+and registration, two runs draw the same random numbers for a claim. Any difference then comes from
+code, versions, or the rounding of another processor.
 """
 
 import math
@@ -29,8 +29,9 @@ from recall_reports.record import ClaimRow, Range, Record
 from recall_reports.record.text import line
 
 ROUNDED, ROUNDED_REGION = 0.1, 0.01
-"""Largest moves of an estimate by rounding, as shares of its distances to the interval's and to the
-region's ends. Other processors' rounding moves trained models by 0.08 of the first distance."""
+"""Largest moves of an estimate by rounding, as shares of its distance from an end of its interval,
+and from an end of its region. Other processors' rounding moves trained models by 0.08 of the first
+distance."""
 PAIRS = 3
 """Largest number of different edits of a kind to list one by one."""
 SHOWN, BEFORE = 120, 20
@@ -45,7 +46,7 @@ TEXTS = (
 """Declared parts of a claim's record that are texts."""
 LISTED = {"controls": "controls", "statements": "statements", "declared": "declared parts"}
 LISTED_OF_TIER = {"regions": "components", "predictions": "cells"}
-"""Kinds of parts to list when some are added or removed, and their names."""
+"""Kinds of parts whose additions and removals are listed, with names; these two: within a tier."""
 
 
 class Kind(StrEnum):
@@ -76,8 +77,8 @@ class Change(NamedTuple):
 def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]:
     """List all changes from `old` to `new`, lost verdicts first.
 
-    `files` are the files that changed between the two. A file is listed if no figure shows its
-    effect: it is no test_*.py file, or nothing else about its claims changed. Of the files listed,
+    `files` are the files that changed between the two. A test_*.py file is left out if anything
+    else about its claims changed, since this shows the file's effect. Of the files listed,
     conftest.py and data come first.
 
     Claims that either run left out (state NOT RUN) are compared only if both runs had the same
@@ -128,7 +129,7 @@ def _rank(name: str) -> tuple[int, str]:
 
 
 def _judged(was: ClaimRow, now: ClaimRow, same_tier: bool) -> Iterator[Change]:
-    """Compare two verdicts on a claim, and the registrations of its declaration."""
+    """Compare a claim's verdicts and registrations in two records."""
     labels = phrases.label(was), phrases.label(now)
     if "NOT RUN" in (was.state, now.state):
         if same_tier and was.state != now.state:
@@ -144,7 +145,7 @@ def _judged(was: ClaimRow, now: ClaimRow, same_tier: bool) -> Iterator[Change]:
 
 
 def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool, versions: str) -> list[Change]:
-    """Name the component that moved most, in widths of the difference's interval, if any moved.
+    """Name the component that moved farthest, in widths of the difference's interval, if any.
 
     `versions`: the library versions that differ, as text.
     """

@@ -29,7 +29,7 @@ SPACE = {"width": "0.17em"}
 
 BINARY = tuple("=<>≤≥≠≈≃~∼∝∈∉→+−-,")
 LONGEST = 2000
-"""Largest number of characters of a formula; the converter's time grows even faster."""
+"""Largest length of a formula, in characters; conversion time grows faster than it."""
 GROWS = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])")
 """Commands by which a short formula can double its length again and again."""
 WORD = re.compile(r"\w+")
@@ -109,7 +109,7 @@ def _line(node: Element) -> str:
 def _allowed(found: Element) -> Element:
     r"""Rebuild the converter's output from allowed elements and its text.
 
-    The converter writes characters as references, and passes on the content of `\text`.
+    Turn its character references into characters, and clean what it takes from `\text`.
     """
     kept = Element(found.tag if found.tag in ELEMENTS else "mrow")
     kept.attrib = {

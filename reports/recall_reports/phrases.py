@@ -167,8 +167,8 @@ def seconds(value: float) -> str:
 def component_names(claim: ClaimRow) -> list[str]:
     """Name each component by the parameters in which components differ.
 
-    If none differ, the name has all parameters; without any, it is the component's own. The name of
-    an exponent begins with `exponent of`.
+    If none differ, the name has all parameters; if there are none, it is the component's own.
+    The name of an exponent begins with `exponent of`.
     """
     differ = {*_differing(claim)}
     names = []
@@ -183,7 +183,7 @@ def component_names(claim: ClaimRow) -> list[str]:
 def varying(claim: ClaimRow) -> list[str]:
     """List the parameters that distinguish a claim's components.
 
-    The list is empty for exponents, and if only one parameter differs, which is then in the names.
+    The list is empty for exponents, and for a single parameter, which the names contain.
     """
     found = _differing(claim)
     return found if len(found) > 1 and claim.rule.scale != "exponent" else []

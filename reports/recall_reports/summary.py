@@ -168,7 +168,7 @@ def combined(claims: Sequence[ClaimRow]) -> str:
 
 
 def erring(record: Record) -> float:
-    """Bound the probability that any of the attempts at this run's claims errs."""
+    """Bound the probability that any attempt at this run's claims refutes wrongly."""
     shares = record.suite.error_budget.papers
     return math.fsum(claim.draws * shares[claim.source.paper].per_claim for claim in record.claims)
 
@@ -271,7 +271,7 @@ def derivations(record: Record) -> list[Entry]:
 def cited(claim: ClaimRow, paper: PaperRow) -> list[Work]:
     """List the publications that a claim's statements come from.
 
-    A key that means several publications is never cited: its title is ours.
+    A group of publications is never cited: its title is ours.
     """
     if all(statement.work is None for statement in paper.statements):
         own = Work(authors=paper.authors, title=paper.title, identifier=paper.identifier)

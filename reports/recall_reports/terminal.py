@@ -29,7 +29,7 @@ WIDE = 112  # least width at which region and resolution have room
 SLIM = 43  # least width that other columns need next to the longest name
 NOTICES = "notices: the smallest error in the theory that the data would have refuted"
 MANY = 8
-"""Largest number of claims that were not run to name without -v."""
+"""Longest list of claims that were not run; -v lists all."""
 PLAIN = str.maketrans(
     dict(zip("✓✕◆◇–…“”", '+x*o-.""', strict=True)) | {"≤": "<=", "≥": ">=", "∞": "inf"}
 )

@@ -11,7 +11,7 @@ confidence intervals, so the report shows these too, as a check of the engine by
   the prediction's exponent on the grid;
 * a share of successes has Wilson's interval, and any other mean Student's.
 
-If residuals of a fit exceed the replicates' errors, the fit's errors grow by that factor. This
+If a fit's residuals are k > 1 times the replicates' errors, the fit's errors grow k-fold. This
 module imports statsmodels, which is slow. Code that writes a record imports it, and keeps the
 analyses in the record, from which `analyses` reads them.
 """
@@ -36,7 +36,7 @@ from recall_reports.summary import grouped
 Array = npt.NDArray[np.float64]
 
 MISSES = 0.05
-"""Probability that an interval misses the true value; also the level of the tests."""
+"""Probability that an interval misses the true value; level of the tests."""
 OF_MEANS = ("MeanRatio", "MeanDifference", "ProportionDifference", "OneSided", "Functional")
 """Rules about means of cells, minus or divided by predictions."""
 
@@ -121,7 +121,7 @@ def _share(
 
 
 def interval(cell: CellRow) -> Range | None:
-    """Return the 95% interval of a cell's observed value, if its error is known."""
+    """Return the 95% interval of a cell's observed value, if `cell.error` is known."""
     share, error = cell.observed, cell.error
     if not isinstance(share, float) or error is None:
         return None

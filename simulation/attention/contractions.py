@@ -1,4 +1,4 @@
-"""Sums and inner products over the tokens of a batch, without the (N, L, d) tensor of its values.
+"""Sums and inner products over the tokens of a batch, without the (N, L, d) tensor of all values.
 
 Replicates are concatenated: row ``r V + v`` of a table belongs to token or label ``v`` of replicate
 ``r``. Sequences are sorted by label, so every label owns one slice.
@@ -20,7 +20,7 @@ DENSE_RATIO = {torch.float64: 16, torch.float32: 1}
 Decides speed only, never the value."""
 
 DENSE_SUM_RATIO = {torch.float64: 1, torch.float32: 0}
-"""The same for sums: numbers in the table of counts for each token that is counted.  Decides speed,
+"""Largest table of counts that `sum_by_label` uses, in entries per counted token.  Decides speed,
 and in which order terms are added."""
 
 SPARSE: bool = torch._C.has_mkl
@@ -171,7 +171,7 @@ def _sparse(table: torch.Tensor) -> bool:
 def _sampled(
     table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor
 ) -> torch.Tensor:
-    """Multiply each row by the table's rows at the row's tokens, which end at ``ends``."""
+    """Multiply row i by the table's rows at its tokens, which end before ``ends[i]``."""
     wanted = _csr(tokens.flatten(), ends, table.new_zeros(tokens.numel()), len(table))
     found: torch.Tensor = torch.sparse.sampled_addmm(wanted, rows, table.mT)
     return found.values().view(tokens.shape)

@@ -48,7 +48,7 @@ class Limit:
         return torch.cat(errors)
 
     def softness(self, *, eta: float, gamma: float) -> torch.Tensor:
-        """Average over fresh sequences the distance of attended values from those in the limit."""
+        """Average, over fresh sequences, the distance from the attended value to its limit."""
         attended = three_steps.attend(self.fresh, self.scores)
         hard = three_steps.attended_values(self.fresh, attended)
         distances = []

@@ -1,8 +1,8 @@
 """Probability that hard attention finds the informative position of a fresh sequence.
 
 A sequence is localised if only the informative position has the highest score; a tie is a miss
-(:attr:`Scores.lead`). A second copy of the informative token scores less if the trigger score is
-positive, and more if it is negative.
+(:attr:`Scores.lead`). Elsewhere the informative token scores less than there if the trigger's
+score is positive, more if it is negative.
 """
 
 from dataclasses import replace
@@ -23,7 +23,7 @@ def by_token(scores: Scores, *, length: int) -> torch.Tensor:
 
     .. math:: P_u = F(\theta_u + \theta_{trig})^{L-1}
 
-    where F is the share of tokens with a strictly smaller score.
+    where F(x) is the share of tokens whose score theta is below x.
     """
     ranks = torch.searchsorted(scores.theta.sort().values, scores.theta + scores.lead[:, None])
     return (ranks.to(scores.theta.dtype) / scores.theta.shape[1]) ** (length - 1)
@@ -38,15 +38,14 @@ def mirrored(batch: Batch) -> torch.Tensor:
     r"""Average the `probability` after the three steps over the trigger and its opposite: (R,).
 
     Without the trigger in the values, neither the value step nor the logits of the attention step
-    depend on the trigger, so that
+    depend on the trigger, so that the score direction is
 
     .. math:: w = w_0 + s\,z_{trig}
 
     with the same :math:`w_0` and s for every trigger: one run gives both probabilities. If the
-    trigger's law has no preferred sign, the expectation is the same as for :func:`probability`. If
-    a quarter to a half of the sequences is localised, the variance is about a quarter to three
-    quarters as large. The reason is that replicates differ mostly in the trigger's chance overlap
-    with :math:`w_0`.
+    trigger's law has no preferred sign, the result has the expectation of `probability`. Its
+    variance is about 1/4 to 3/4 of the variance of `probability` if 1/4 to 1/2 of the sequences is
+    localised, as replicates differ mostly in the trigger's chance overlap with :math:`w_0`.
 
     Raises ValueError if the trigger is in the values.
     """

@@ -14,8 +14,9 @@ expectation, a part from the informative token (I), and a part from the random c
           m_i = g_i(\mu + \tau z_{trig}/L) + m^I_i + m^C_i .
 
 Here :math:`\mu` is the mean embedding, and :math:`\tau` is 1 if the trigger is in the values and
-else 0. The pieces are sums of products of these parts, some of them at infinite N. Some pieces also
-add or subtract the expectation of a product of two parts of one sample, in closed form.
+else 0. The pieces are sums of products of these parts, some with :math:`m^\infty_i`, which is
+:math:`m^I_i` at infinite N. Some pieces also add or subtract the expectation of a product of two
+parts of one sample, in closed form.
 `NoiseDecomposition` has a property for each piece, and `PIECES` lists the properties by the symbols
 of the theory. Vectors in the span of the embeddings are stored as weights of the tokens, and the
 trigger's weight separately. Matrix products take half of the time at V = 512 and a third at 2048.
@@ -86,7 +87,7 @@ def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
     The mean square of this deviation is nearly the variance that a finite sample adds to the
     weight.
 
-    Raises ValueError for a batch with the trigger in the values, whose part the limit leaves out.
+    Raises ValueError with the trigger in the values, where the limit at infinite N is unknown.
     """
     if batch.trigger_in_values:
         raise ValueError("the weight at infinite N is known only without the trigger in the values")
@@ -100,10 +101,10 @@ def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
 
 
 def trigger_coefficient(batch: Batch) -> torch.Tensor:
-    """Compute the trigger's weight in w: (R,).
+    r"""Compute the trigger's weight in w: (R,).
 
-    With the trigger in the values, the weight includes the part along the trigger that keys without
-    the trigger read from the stored trigger.
+    With the trigger in the values, the weight includes the inner product of the trigger with
+    :math:`N^{-1}\sum_i\bar\Sigma\,g_i z_{trig}/L`.
     """
     found = []
     for pieces in _tiles(batch):
@@ -127,7 +128,7 @@ class NoiseDecomposition:
 
     @cached_property
     def agreement(self) -> torch.Tensor:
-        """Mean agreement of a label with the batch, by informative token: (r, V, 1)."""
+        """The :math:`g_i` of samples, by informative token: (r, V, 1)."""
         return self.data.memory(self.data.shares[..., None])
 
     @cached_property
@@ -140,7 +141,7 @@ class NoiseDecomposition:
 
     @cached_property
     def clean_memory(self) -> torch.Tensor:
-        """Memory of the informative tokens at infinite N."""
+        r"""Memory :math:`m^\infty` of the informative tokens at infinite N."""
         return self.data.memory(self.spread / (self.data.vocab_size * self.data.length))
 
     @cached_property
@@ -178,7 +179,7 @@ class NoiseDecomposition:
         return apply(self.data.z, apply(self.data.z.mT, weights))
 
     def mean_memory(self, value: torch.Tensor) -> torch.Tensor:
-        """Read a ``value`` (r, d) that is part of every sample's stored value."""
+        """Compute :math:`g_i` times a ``value`` (r, d), by informative token: (r, V, d)."""
         return self.agreement * value[:, None]
 
     @property
@@ -187,7 +188,8 @@ class NoiseDecomposition:
 
         Keys with the trigger contribute :math:`z_v\cdot z_{trig}` times the trigger's coefficient.
         With the trigger in the values, T also has :math:`N^{-1}\sum_i\bar\Sigma\,g_i z_{trig}/L`,
-        and the part that values with the trigger read from the memory at infinite N.
+        and the expected :math:`\Delta_i m^\infty_i`: this trigger adds :math:`\Delta_i` to
+        :math:`\Sigma_i`.
         """
         data = self.data
         weights = data.mean(self.mean_memory(self.marker))
@@ -201,7 +203,7 @@ class NoiseDecomposition:
         r"""A, :math:`N^{-1}\sum_i\bar\Sigma\,g_i\mu + S_2`.
 
         :math:`S_2` is the sum over samples of :math:`g_{ii}/N^2` times the expectation of
-        :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`, also over the informative token.
+        :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i` over context and informative token.
         """
         mean = self.data.mean(self.mean_memory(self.centre))
         return self.score(mean + self.within_sample[1])
@@ -240,9 +242,9 @@ class NoiseDecomposition:
 
         Both sums are over samples. :math:`S_1` adds the expectations of
         :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token. In :math:`S_2` each sample
-        has :math:`g_{ii}/N^2` times the expectation of :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`,
-        also over the informative token. With the trigger in the values, H also has what values with
-        the trigger read at finite N, less what they read at infinite N, which T has.
+        has :math:`g_{ii}/N^2` times the expectation of :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`
+        over context and informative token. With the trigger in the values, H also has
+        :math:`N^{-1}\sum_i\Delta_i m_i` less the expected :math:`\Delta_i m^\infty_i` of T.
         """
         data, (given, average) = self.data, self.within_sample
         weights = data.informative(self.informative_memory, data.shares)
@@ -256,10 +258,9 @@ class NoiseDecomposition:
 
     @property
     def informative_slots(self) -> torch.Tensor:
-        r"""C2, :math:`N^{-1}\sum_i\Sigma^C_i(m^\infty_i + g_{ii}h^I_i/N)`, and a matching part.
+        r"""C2, :math:`N^{-1}\sum_i\Sigma^C_i(m^\infty_i + g_{ii}h^I_i/N)`, plus a second part.
 
-        The context reads the informative tokens that infinitely many samples store, and the token
-        that sample i stores itself. For informative tokens a, the matching part is
+        In the second part I and C are exchanged: with informative tokens a, it is
         :math:`V^{-1}\sum_a\Sigma^I_am^C_a + N^{-2}\sum_ig_{ii}\Sigma^I_ih^C_i`.
         """
         return self.score(self.coherent)

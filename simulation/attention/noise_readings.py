@@ -1,9 +1,8 @@
 """Readings: the vectors that the samples of a batch read from a memory, by informative token.
 
 `simulation.attention.noise_decomposition` explains the letters of formulas, and computes its pieces
-from the readings. A (V, V) table, for a vocabulary of V tokens, counts the tokens (columns) in
-samples with each informative token (rows) if the samples fill much of it. Otherwise sums run over
-the samples.
+from the readings. A table (V, V), for a vocabulary of V tokens, counts the tokens (columns) in
+samples with each informative token (rows). If most of it would be empty, sums run over the samples.
 """
 
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from simulation.attention.contractions import occurrences, sum_bags, sum_by_labe
 from simulation.attention.sampling import Batch
 
 DENSE_COUNTS = 2
-"""Largest number of entries of a table of counts, per token of the samples. Decides speed only."""
+"""Largest ratio of a table's V^2 entries to the N L tokens of the samples. Decides speed only."""
 
 
 def apply(matrix: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
@@ -103,10 +102,10 @@ class Readings:
 
     @cached_property
     def by_token(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Informative tokens sorted by token, (r N L, 1), and occurrences of each token, (r, V).
+        """Rows of informative tokens, (r N L, 1), and number of occurrences of each token, (r, V).
 
         Each occurrence of a token in a sample gives one entry: the table row of this sample's
-        informative token. Entries are in the order of the tokens that occur.
+        informative token. Entries are sorted by the token that occurs.
         """
         rows = _rows(self.tokens, self.vocab_size).flatten()
         owner = _rows(self.owner, self.vocab_size).flatten().repeat_interleave(self.length)
@@ -144,7 +143,7 @@ class Readings:
         return torch.zeros_like(self.shares).scatter_add_(1, self.tokens, each)
 
     def memory(self, stored: torch.Tensor) -> torch.Tensor:
-        """Read the memory of values ``stored`` (r, V, k), by informative token: (r, V, k)."""
+        """Compute sum_b (out_a . out_b) stored_b for every token a: (r, V, k)."""
         return self.out @ (self.out.mT @ stored)
 
     def read(self, memory: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
@@ -184,7 +183,7 @@ class Readings:
 
         Each reading is a sum over samples i with the factor :math:`g_{ii}/N^2`. The first sums
         :math:`E[\Sigma^C_i h^C_i]` given sample i's informative token. The second sums
-        :math:`E[\Sigma^C_i h^C_i + \Sigma^I_i h^I_i]`, also over the informative token.
+        :math:`E[\Sigma^C_i h^C_i + \Sigma^I_i h^I_i]` over context and informative token.
         """
         size, length = self.vocab_size, self.length
         norms, ones = self.z.square().sum(2), apply(self.z, self.z.sum(1))

@@ -1,6 +1,6 @@
 """Recall: whether the value matrix gives the right label once attention has found the token.
 
-The code keeps O(R V d) numbers and one tile, never O(V^2), so it works from 16 to 131072 labels.
+The code keeps O(R V d) numbers and a tile of scores, not O(V^2), so 131072 labels fit.
 """
 
 import torch
@@ -17,8 +17,8 @@ def localised_memory(facts: Facts) -> torch.Tensor:
     with :math:`n_v` the counts, :math:`\pi(v)` the label and :math:`a_v` the value of token v at an
     informative position. The columns of U are the output embeddings, N is the number of samples,
     and gamma is the step size. In these units orthonormal embeddings make all numbers integers, so
-    ties are exact in every dtype. The first of tied labels belongs to a random token, so ties are
-    broken evenly.
+    ties are exact in every dtype. The first of tied labels wins, which favours no token, as the
+    permutation is random.
     """
     targets = facts.u.gather(1, facts.permutation[..., None].expand(facts.z.shape))
     # In place: one more table, not two.

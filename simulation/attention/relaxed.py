@@ -1,8 +1,8 @@
 """Variants of the task that each relax one assumption of the theorem.
 
 Functions take a batch of `sampling.draw`, with the trigger in the keys only. Some return a variant
-of the batch. The others train on the batch, or `zipf` on new sequences. They draw `FRESH` sequences
-of the same law by one generator per replicate, and return a mean over these sequences: (R,).
+of the batch. The others train on the batch, except `zipf`, which trains on new sequences. For tests
+they draw `FRESH` sequences per replicate by the law of training, and return a mean: (R,).
 """
 
 from collections.abc import Sequence

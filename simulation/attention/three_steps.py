@@ -76,8 +76,8 @@ def token_scores(batch: Batch, *, memory: torch.Tensor | None = None) -> Scores:
     .. math:: w = \frac1{NL} \sum_{i,j} \kappa_{ij} (v_{ij} - \bar h_i)^\top r_{k_i},
         \qquad r_k = \Big(\frac{V_1}{\eta}\Big)^\top U (e_k - \tfrac1V \mathbf 1)
 
-    with keys :math:`\kappa_{ij}` and values :math:`v_{ij}` at position j of sequence i. The
-    function keeps O(R (N L + V d)) numbers and one tile.
+    with keys :math:`\kappa_{ij}` and values :math:`v_{ij}` at position j of sequence i.
+    O(R (N L + V d)) numbers and one tile of logits are kept.
 
     ``memory``: (R, d, d), ``V1 / eta``, if step 1 had other sequences than ``batch``.
     """

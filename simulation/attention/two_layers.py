@@ -2,8 +2,8 @@
 
 Every position has a stream that starts as its token's embedding; the query's stream starts as the
 query. In each layer every position attends to the positions of the tokens, and adds the layer's
-value matrix times the attended streams to its own stream. In both layers the trigger marks keys and
-the queries of tokens. Logits read both layers' contributions to the query's stream.
+value matrix times the attended streams to its own stream. In both layers the informative
+position's key and query include the trigger. Logits use the sum added to the query's stream.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Passed(NamedTuple):
 
 
 def localised(batch: Batch, rngs: Rngs, *, written: float) -> tuple[torch.Tensor, ...]:
-    """Measure how many fresh queries attend to the informative position: shares (R,) by layer.
+    """Measure how often fresh sequences' queries choose the informative position: (R,) by layer.
 
     Training is a value step and an attention step on ``batch``, from zero and for both layers at
     once. Attention is hard in testing.

@@ -25,7 +25,7 @@ class Outcome:
 
 
 def run(batch: Batch, layer: Layer, *, centred: bool = False) -> Outcome:
-    """Take the three steps on ``batch``, and evaluate them exactly over all fresh sequences.
+    """Take the three steps on ``batch``, and compute the exact probabilities of success.
 
     ``centred``: as in `three_steps`.
     """

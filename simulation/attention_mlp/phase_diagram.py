@@ -27,7 +27,7 @@ def losses(
     localisation. ``recall cap``: share of seen tokens that the wide layer does not recall. ``MLP
     noise``: share of sequences that the wide layer localises, less the narrow layer's share. ``mean
     bias``: gain in the wide layer's share if input embeddings are centred. ``gradient noise``:
-    share of sequences that the wide layer does not localise even then. Differences can be negative.
+    share that the wide layer does not localise with centred ones. Differences can be negative.
     """
     one = torch.ones_like(batch.informative, dtype=batch.z.dtype)
     counts = batch.z.new_zeros(batch.permutation.shape).scatter_add_(1, batch.informative, one)

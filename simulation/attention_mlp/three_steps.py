@@ -100,7 +100,7 @@ def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores
     :math:`\bar h_i` the mean value, and :math:`\kappa_{ij}` and :math:`v_{ij}` the key and value at
     position j. ``V_1`` is V_m after step 1, and W_KQ is the attention matrix.
 
-    The function keeps O(N (L + d) + V (d + m)) numbers per replicate, and one tile.
+    O(N (L + d) + V (d + m)) numbers per replicate and a tile of features are kept.
     """
     parts = [_scores(batch[r], layer[r], centred) for r in _groups(batch, layer)]
     names = vars(parts[0])

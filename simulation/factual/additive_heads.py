@@ -58,7 +58,7 @@ def _gaussian(rng: np.random.Generator, relations: int, answers: int, dim: int) 
 def _feasible(rows: Floats) -> bool:
     """Check whether a vector y exists with rows @ y > 0.
 
-    The linear programme maximises the least product over a box, and always has a solution.
+    The linear programme maximises the least entry of rows @ y in a box, and is solvable.
     """
     count, size = rows.shape
     result = optimize.linprog(

@@ -26,12 +26,12 @@ from simulation.factual.task import Facts
 from simulation.streams import Streams
 
 FREQUENCY = 6.0
-"""Frequency omega of the cosine features: codes much further apart than 1/omega look unrelated."""
+"""Frequency omega: codes much further apart than 1/omega have nearly orthogonal features."""
 MARGIN, SCALE = 0.85, 100.0
 """Scores: EOS gets MARGIN * SCALE, a head's own tokens SCALE."""
 NEGLIGIBLE = 45.0
-"""A score counts as no further below the score of EOS, which each prompt has. Shares of lower
-scores are lost in rounding anyway, and denormal exponentials in float32 take eight times as long.
+"""Largest distance of a score below EOS's; lower scores are raised. Each prompt has EOS, so shares
+of lower scores are lost in rounding, and denormals in float32 take eight times as long.
 """
 
 
@@ -134,7 +134,7 @@ def attention_only(
     tokens, so that H d_h = S + R.
 
     ``head_dim``: d_h, tokens of a group.  ``scale``: the score of these tokens.  ``margin``: the
-    score of EOS over ``scale``.
+    score of EOS, as a share of ``scale``.
 
     Raises ValueError if ``head_dim`` does not divide S and R, or d is too small for a dual basis.
 

@@ -3,12 +3,12 @@ r"""A small language model of synthetic biographies, and the bits that its weigh
 Data are a small version of the published form (Allen-Zhu and Li, arXiv 2404.05405). Each of N
 people has a name of three words and six attributes: birth date, birth city, university, major,
 employer, and the employer's city, which follows from the employer. A biography is the name and six
-sentences in random order, each in one of three wordings, drawn again at each exposure.
+sentences, each in one of three wordings. Order and wordings are drawn at each exposure.
 
 The model has two pre-norm layers, each of causal softmax attention with four heads and a GELU
 network of four times the width, with learned positions and tied embeddings. AdamW trains the model.
 The learning rate rises along a cosine in the first twentieth of the steps, and then falls along
-another cosine.
+another.
 
 The published estimator of the number of bits is
 
@@ -27,9 +27,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 NAMES = (40, 40, 40)
-"""Words for each part of a name."""
+"""Numbers of words, by part of a name."""
 VALUES = ((12, 28, 50), (64,), (64,), (32,), (64,), (64,))
-"""Words for each token of a value, an attribute a row; the last follows from the one before."""
+"""Numbers of words, by attribute and token; the fifth attribute gives the sixth."""
 WORDINGS = (
     ("was born on", "has a birthday on", "first saw the light on"),
     ("was born in", "comes from", "spent the early years in"),
@@ -138,7 +138,7 @@ def bits_per_weight(
     """Measure the bits that models, one per generator, store of ``people_count`` people.
 
     Each person is shown ``exposures`` times. Returns, each (R,), the ``bits`` per weight by the
-    published estimator, and the share ``held`` of the attributes' bits.
+    published estimator, and as ``held`` the stored share of the attributes' bits.
 
     Raises ValueError if ``width`` is not a positive multiple of `HEADS`, if ``exposures`` is below
     1, and for the errors of `people`.

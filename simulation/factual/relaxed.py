@@ -3,7 +3,7 @@
 Sequential learning has the task, losses and prompts (counts of tokens) of
 :mod:`simulation.factual.sequential_learning`; gradients are by automatic differentiation. As there,
 a table has a row for each of S subjects and R relations, one for EOS, and a last row for all N_0
-noise tokens. These start equal and see the same mean gradient. In a prompt each noise token has its
+noise tokens. Noise tokens start equal, with one mean gradient. In a prompt each noise token has its
 mean count, so the last row moves by 1/N_0 of its gradient. Under gradient descent this row is exact
 for all models but `embedded`. In shapes, B is the number of replicates and P the number of prompts.
 """
@@ -53,7 +53,7 @@ def embedded(parts: Parts, counts: Tensor) -> Tensor:
     """Apply linear attention with learned embeddings, which determine a token's weight and value.
 
     This model is an approximation, because all noise tokens share one dimension instead of N_0.
-    With S, R, D = 8, 2, 4 and N_0 = 20 the subjects' half time is 2% too late at a starting scale
+    With S, R, D = 8, 2, 4 and N_0 = 20 the subject loss is halved 2% too late at a starting scale
     of 0.1, and 0.04% at 0.01.
     """
     weights = parts["embeddings"] @ parts["attention"][:, :, None]

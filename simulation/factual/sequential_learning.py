@@ -189,7 +189,7 @@ def distances(task: FactPrompts, weights: Weights) -> dict[str, torch.Tensor]:
 
 
 def growth_rates(before: Weights, after: Weights, duration: float) -> torch.Tensor:
-    """Compute the growth rate of each token's attention, (B, tokens), assuming cosh(rate time)."""
+    """Compute the rate of each token's attention, (B, tokens), if it grows as cosh(rate time)."""
     return torch.arccosh(after.attention / before.attention) / duration
 
 

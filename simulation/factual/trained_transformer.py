@@ -14,9 +14,9 @@ $$ x = \sum_h O_h^\top \sum_t \mathrm{softmax}_t\Big(\frac{e_{EOS}^\top Q_h K_h^
 without a residual stream around the attention and without positions.
 
 A score depends only on the token. If token z occurs n_z times in the prompt and g_{hz} =
-exp(score), head h returns (sum_z n_z g_hz V_h^T e_z) / (sum_z n_z g_hz). So one product of counts
-with a matrix of a row per token gives all heads of all prompts, and no prompt is embedded. A model
-that has reached its target leaves the batch.
+exp(score), head h returns (sum_z n_z g_hz V_h^T e_z) / (sum_z n_z g_hz). So the counts times
+a table with a row for each token give all these sums, and no prompt is embedded. A model that has
+reached its target leaves the batch.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""Closed-form gradient of a batch of one-layer transformers on factual recall.
 
-Activations have a column for each prompt, so that the short side of every product comes first. With
+Activations have a column for each prompt, so most products have few rows and many columns. With
 inputs E (Z, d), the last of which is e_EOS, outputs u (M, d) and counts n (B, Z) of tokens in
 prompts, head h of d_h dimensions has
 
@@ -36,7 +36,7 @@ import torch
 from torch import Tensor
 
 WEAKEST = -60.0
-"""Least score relative to a head's largest; exp of much lower ones would vanish in float32."""
+"""Least score minus its head's largest: lower ones are raised. Far below, exp is 0 in float32."""
 
 
 class ByModel:

@@ -69,8 +69,8 @@ class Instance:
 
 
 TOKENS = 2**22
-"""Largest number of tokens in memory at once, 32 MB, unless one replicate has more; also of
-entries of the Gaussian channel's noise."""
+"""Largest number of tokens, or of entries of Gaussian noise, in memory at once: 32 MB. The batch
+of one replicate may be larger."""
 
 Estimator = Callable[[Observation], torch.Tensor]
 """Function from an observation to the guessed labels of all tokens, (R, V) int64, or of the first

@@ -46,7 +46,7 @@ def best_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
 
 
 def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.Tensor:
-    """Search for a code, from random codewords: its cross-entropy per fact, (R,), in nats.
+    """Improve a random code, and return its cross-entropy per fact, (R,), in nats.
 
     Each of 2^bits messages gives probabilities for the outputs of each fact. The search alternates:
     each function gets its likeliest message, then each message gets the frequencies of outputs
@@ -201,7 +201,7 @@ def bits_per_weight(
     ``construction``: a name in `CONSTRUCTIONS`.  ``width``: number k of mapped coordinates; the
     memories "hebbian" and "one-bit" have k = ``dim``.
 
-    Raises ValueError if more than 98% of the 16 ``dim`` pairs that can be tried are recalled.
+    Raises ValueError if the search reaches its limit, 16 ``dim`` pairs: over 98% are recalled.
     """
     memory, most = CONSTRUCTIONS[construction], 16 * dim
     streams = Streams(rngs, device, dtype)
@@ -225,7 +225,7 @@ def _searched(
     rows = torch.arange(len(keys), device=keys.device)[:, None]
 
     def recalled(size: torch.Tensor, bound: int) -> torch.Tensor:
-        """Count the recalled pairs among the first ``size``, permuted by ranks of ``orders``."""
+        """Count the recalled pairs among the first ``size``, permuted by sorting ``orders``."""
         bound = int(size) if on_cpu else bound
         shown, named, order = keys[:, :bound], values[:, :bound], orders[:, :bound]
         if not on_cpu:

@@ -16,11 +16,10 @@ from simulation.tiles import groups as tiles
 def directions(values: torch.Tensor, groups: int, shared: float) -> torch.Tensor:
     """Find, for each value, the direction that separates it best from all others: (..., F, k).
 
-    Among all directions, it has the largest least cosine with differences between the value and
-    others. It is the value less its group's mean, plus a multiple of the difference between this
-    mean and the mean of all. The multiple makes rivals in the group and elsewhere equally near. The
-    values' scalar products determine the multiple: 1 for a value with itself, ``shared`` in a
-    group, and 0 elsewhere.
+    The direction maximises its least cosine with the value's differences from others. It is the
+    value less its group's mean, plus a multiple of the difference between this mean and the mean of
+    all. The multiple makes rivals in the group and elsewhere equally near. It is computed for
+    values of length 1 with scalar products ``shared`` in a group, and 0 elsewhere.
 
     ``values``: (..., F, k), in groups of equal size; may be projected.
     """

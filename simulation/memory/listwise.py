@@ -27,7 +27,7 @@ from simulation.tiles import LOOK_EVERY, groups
 
 _HALVINGS = 60
 _LEVEL = 1e-13
-"""Relative accuracy of a level t, by Newton's method inside a bracket, halved where it must be."""
+"""Relative size of the last step to a level t; steps are Newton's, or halve a bracket."""
 
 
 def competitors(associations: int, share: float) -> int:

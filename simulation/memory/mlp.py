@@ -182,7 +182,7 @@ def relu_memory(
         project: whether to apply P.
 
     Raises:
-        ValueError: ``width`` is at most d + 1, where P makes the features zero, or would.
+        ValueError: ``width`` is at most d + 1, where P is zero (an error even without P).
     """
     dim = z.shape[2]
     if width <= dim + 1:
@@ -309,8 +309,8 @@ def _network(facts: Associations, rngs: Rngs, width: int, rate: float) -> "_Netw
 class _Network:
     r"""ReLU networks in training, one per replicate.
 
-    Activations have a column for each association, so that the short side of every product comes
-    first. With inputs z, hidden h, answers f, outputs u and p the softmax of the scores,
+    Activations have a column for each association, so most products have few rows and many
+    columns. With inputs z, hidden h, answers f, outputs u and p the softmax of the scores,
 
     .. math:: h = \mathrm{relu}(W z),\quad f = V h,\quad p = \mathrm{softmax}(u f),
 

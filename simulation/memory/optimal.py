@@ -31,7 +31,7 @@ _ITERATIONS = 200
 _RIDGE = 1e-13
 _RIDGE_STEPS = _HALVINGS = 30
 _CONVERGED = 1e-9
-"""Squared Newton decrement, an estimate of twice the loss above its minimum."""
+"""Largest squared Newton decrement at a minimum, near twice the excess loss."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Perceptrons of random patterns: the labels that real or one-bit weights can give.
 
-The n patterns in d dimensions have independent normal coordinates. Each row of patterns is already
-multiplied by its label, 1 or -1, so weights are right on a pattern if their product is positive.
+The n patterns in d dimensions have independent normal coordinates. Each row is a pattern times its
+label, 1 or -1. So weights are right on a pattern if their product with its row is positive.
 """
 
 import itertools

@@ -48,7 +48,7 @@ def selector(
 def compositions(maps: torch.Tensor, hops: int) -> torch.Tensor:
     """Follow every sequence of ``hops`` maps, from M maps of S subjects: (..., M^hops, S).
 
-    ``maps``: (..., M, S), the number of the subject on which each map puts a subject.
+    ``maps``: (..., M, S): map m takes subject s to subject ``maps[m, s]``.
 
     >>> compositions(torch.tensor([[1, 2, 0], [0, 2, 1]]), 2).tolist()
     [[2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 1, 2]]
@@ -75,7 +75,7 @@ def accuracy(
     """Measure the share of queries answered correctly, (replicates,), a replicate per generator.
 
     ``hops``: relations in a query; all sequences are asked of all subjects.  ``chain``: whether
-    the model says the attribute of each hop, and continues from its embedding. If not, every
+    the model answers each hop, and takes its answer as the next hop's subject. If not, every
     sequence counts as a relation, so that subjects are superpositions of relations^hops vectors.
 
     Raises ValueError for fewer than 2 attributes, or fewer than 1 relation, dimension or hop.

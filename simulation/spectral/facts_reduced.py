@@ -1,13 +1,13 @@
 """The model of `facts`, reduced by symmetry to two numbers per matrix, at any size.
 
 Gradient and spectral flow from `Facts.start` do not change if the S subjects, or the R relations,
-are permuted together with their answers. So by Schur's lemma two numbers determine W_OV. On vectors
-whose coordinates along the subjects sum to zero, W_OV is the first number times an isometry. On
-such vectors of relations, it is the second number times an isometry. (Logits that all answers share
-count as zero.) W_KQ is one number for all subjects and one for all relations. Here `ov` is the
-(1, 2, 2) diagonal matrix of the two numbers of W_OV. The (1, 2, 1) vector `kq` has the two numbers
-of W_KQ, times the square roots of S and R. The polar factors of `ov` and `kq` represent the polar
-factors of the whole matrices.
+are permuted together with their answers. So by Schur's lemma two numbers determine W_OV. On sums of
+subjects' embeddings with coefficients of mean zero, W_OV is the first number times an isometry; on
+such sums of relations' embeddings, the second. (Logits that all answers share count as zero.) W_KQ
+is one number for all subjects and one for all relations. Here `ov` is the (1, 2, 2) diagonal matrix
+of the two numbers of W_OV. The (1, 2, 1) vector `kq` has the two numbers of W_KQ, times the square
+roots of S and R. The polar factors of `ov` and `kq` represent the polar factors of the whole
+matrices.
 """
 
 import math

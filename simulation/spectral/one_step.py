@@ -23,8 +23,8 @@ from simulation.tiles import groups
 Floats = npt.NDArray[np.float64]
 
 _FIRST = {"cpu": 32, "cuda": None}
-"""Outputs that all scores are compared with first, by device type; what survives is compared with
-all. A GPU, which would have to wait for the number of survivors, compares with all at once."""
+"""Outputs that an item's own is compared with first, by device type; items that win are compared
+with all. A GPU would have to wait for their number, and compares all at once."""
 _RANK = 1e-10
 """Singular values below this part of the largest are rounding."""
 
@@ -269,7 +269,7 @@ def _drawn(
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
     """Draw inputs and outputs, (R, N, d), and the items' frequencies, for groups of replicates.
 
-    Frequencies are in each step, (R or 1, steps, N), and in the population, (N,).
+    The last two are frequencies in each step, (R or 1, steps, N), and in the population, (N,).
 
     ``scores``: number of scores of a replicate that are in memory at a time, in addition to four
     tables of the size of the inputs.

@@ -1,7 +1,7 @@
 """Polar factors and largest singular values of matrices.
 
-On a CPU a singular value decomposition gives both. A GPU would have to wait for the host, and
-decompose one matrix after the other. So on a GPU matrix products give both.
+On a CPU a singular value decomposition gives both. On a GPU matrix products give both, as a
+decomposition would wait for the host and take one matrix at a time.
 """
 
 import math
@@ -13,7 +13,7 @@ from torch import Tensor
 NO_SINGULAR_VALUE = 1e-6
 """A singular value below this share of the largest counts as zero; rounding is far smaller."""
 NOT_ORTHONORMAL = 1e-4
-"""A wrong decomposition has vectors whose inner products are off by more than this."""
+"""Error of inner products of singular vectors, above which a decomposition is wrong."""
 RISING = 15 / 8, -10 / 8, 3 / 8
 """Odd polynomial that brings numbers between 0 and 1 nearer to 1, and multiplies small ones by
 15/8: coefficients of x, x^3 and x^5."""
@@ -84,8 +84,8 @@ def _largest_by_products(matrix: Tensor, squarings: int) -> Tensor:
 def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Compute a singular value decomposition on a CPU, and check it.
 
-    For some matrices with many equal values MKL's algorithm fails, or returns vectors that are not
-    orthonormal, without an error. Then a slower algorithm decomposes these matrices.
+    For some matrices with many equal singular values MKL's algorithm fails, or returns vectors
+    that are not orthonormal, without an error. Then a slower algorithm decomposes these matrices.
     """
     try:
         left, values, right = torch.linalg.svd(matrix, full_matrices=False)

@@ -2,10 +2,9 @@
 
 Exchanging items of a group, together with their answers, changes nothing. So all entries of W that
 such exchanges map to each other are equal, and a table has each value once, with a column for each
-group of items. The first row has an item's score for its own answer. Other rows have its score for
-any other answer, group by group; one row for all other answers suffices if the columns of W do not
-interact. Tables are `Weights`. For 100,000 items in 1,000 groups, a table of two rows has
-2,000 numbers.
+group of items. The first row has an item's score for its own answer. The second row has its score
+for any other answer, if the columns of W do not interact. If they do, each group of answers has a
+row. Tables are `Weights`. For 100,000 items in 1,000 groups, a table of two rows has 2,000 numbers.
 """
 
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ class Groups:
     """M groups of equally many items.
 
     Attributes:
-        items: K, a multiple of the number of groups; at least twice this number with ``apart``.
+        items: K, a multiple of M; at least 2 M with ``apart``.
         frequencies: probability of one item of each group, (M,).
         noise: share of labels drawn from all answers.
         apart: whether rows distinguish other answers by their group.
@@ -64,7 +63,7 @@ class Groups:
 
     @cached_property
     def labels(self) -> Tensor:
-        """Probability that a single answer of those with this entry is the label: (rows, M)."""
+        """Probability that a given answer with this entry is the label: (rows, M)."""
         labels = torch.full_like(self.counts, self.noise / self.items)
         labels[0] += 1 - self.noise
         return labels
@@ -74,13 +73,13 @@ class Groups:
         return Weights(torch.zeros_like(self.counts))
 
     def _log_chances(self, weights: Weights) -> Tensor:
-        """Compute the log probability of a single answer of those with an entry: (rows, M)."""
+        """Compute the log probability of a given answer with each entry: (rows, M)."""
         several = self.counts.log()
         found: Tensor = (weights.matrix + several).log_softmax(0) - several
         return found
 
     def gradient(self, weights: Weights) -> Weights:
-        """Compute minus the gradient of the mean cross-entropy by single entries of W: a table."""
+        """Compute minus the mean cross-entropy's derivative in each single entry of W: a table."""
         return Weights((self.labels - self._log_chances(weights).exp()) * self.frequencies)
 
     def mean_excess(self, weights: Weights) -> Tensor:
@@ -95,8 +94,8 @@ class Groups:
         """Rule that takes the polar factor of the whole matrix, as a table; needs ``apart``.
 
         W multiplies each vector that is nonzero in one group only, and sums to zero there, by a
-        number. W maps vectors that are constant on groups to such vectors. These subspaces are
-        orthogonal, and each has its own polar factor.
+        number. W maps vectors that are constant on groups to vectors constant on groups. These
+        subspaces are orthogonal, and each has its own polar factor.
         """
 
         def rule(table: Tensor) -> Tensor:

@@ -150,7 +150,7 @@ def worst_gap(direction: Tensor, error: float, halvings: int = 50) -> Tensor:
 
     Args:
         direction: scores after a step of size 1, (..., K, K); the best item's own score is largest.
-        error: error of the best item, which determines the size of the step.
+        error: the best item's error probability, which sets the step's size.
         halvings: number of halvings of the interval in which the size lies.
     """
     wanted = math.log(error / (1 - error))

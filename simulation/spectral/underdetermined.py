@@ -145,7 +145,7 @@ def after(task: Task, time: float, count: int, rule: Rule = polar) -> Tensor:
 
 
 def as_long_as(rank: int) -> Rule:
-    """Make a rule for gradient descent in steps as long as Muon's at this rank, sqrt(rank)."""
+    """Make a rule for gradient descent in steps of length sqrt(rank), as Muon's at this rank."""
 
     def rule(gradient: Tensor) -> Tensor:
         scale: Tensor = rank**0.5 / gradient.norm(dim=(-2, -1), keepdim=True)
@@ -188,7 +188,7 @@ def fitting_time(task: Task, left: float = 0.03) -> Tensor:
 
 
 def _most(left: float) -> int:
-    """Bound the number of steps to residuals of ``left``: twice as many as on a straight line."""
+    """Return twice the steps that leave a share ``left`` of the residuals on a straight path."""
     count, now = 0, 1.0
     while now > left:
         count, now = count + 1, now * (1 - STEP)
@@ -208,8 +208,8 @@ def straight_time(task: Task, halvings: int = 11) -> Tensor:
     """Find the time (R,) up to which Muon's path is straight: its direction does not change.
 
     Bisection between 0 and the time of least loss along the first direction finds the time, to
-    2^-halvings of this interval. At its end the direction has changed: the gradient is orthogonal
-    to the first direction there, but never to its own polar factor unless it is zero.
+    2^-halvings of this interval. At the time of least loss a nonzero gradient is orthogonal to the
+    first direction, but not to its own polar factor. So the direction has changed.
     """
     factor, until = line(task)
     low = torch.zeros_like(until)
@@ -248,7 +248,7 @@ def _power(matrix: Tensor, exponent: float) -> Tensor:
 
 
 def stable_share(weights: Tensor, rank: int) -> Tensor:
-    """Divide the mean square of ``rank`` singular values by the largest square: (R,), at most 1."""
+    """Divide the singular values' sum of squares by ``rank`` times the largest square: (R,)."""
     return square(weights) / (rank * largest(weights)[:, 0, 0].square())
 
 

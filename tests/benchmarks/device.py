@@ -19,7 +19,8 @@ from tests.every_claim import SLOW, imported, lowest, simulated
 from tests.pretended import Count, pretended_gpu
 
 UPLOADS, DOWNLOADS, LOOKS = 3, 1, 1
-"""The budget of a block for each `KERNELS` kernels."""
+"""Most uploads, downloads and synchronisations of a block with fewer than `KERNELS` kernels. Every
+further `KERNELS` kernels allow as many again."""
 KERNELS = 320
 """Kernels in 32 steps of an iteration, each of at least ten."""
 GROWTH = 1.05

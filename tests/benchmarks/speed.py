@@ -1,10 +1,10 @@
-"""Compare the speed of simulations with another way to the same figures; time a large recall.
+"""Time simulations against other ways to compute the same figures, and time a large recall.
 
 * Three steps, in float64: the closed form of one replicate on a CPU, or of 16 on CUDA, to use the
   device fully. The other way is automatic differentiation of the first replicate.
 * Recall: the label of each of V values among V labels, a tile of scores at a time. We compare with
-  the time that its two matrix products would take at the measured peak, the rate at which a plain
-  `torch.mm` fills a given matrix with the larger product.
+  the time that the two matrix products of recall would take at the peak rate. The peak is measured:
+  it is the rate of a plain `torch.mm` that writes the larger product into an existing matrix.
 * Training: a step of Adam with the gradient in closed form, or by automatic differentiation.
 
 These times are the least of some runs. The two ways take turns, so that a slow minute of the
@@ -43,8 +43,8 @@ STEPS: Mapping[Dims, float] = {
 """Promised factor by which the closed form is faster on a CPU."""
 STEPS_ON_CUDA = 20.0
 TRAINING = 1.5
-"""Promised factor by which a training step of equally many models is faster in closed form, on a
-CPU."""
+"""Promised factor by which a training step in closed form is faster than by automatic
+differentiation, for the same number of models on a CPU."""
 PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
 """Numbers (vocab_size, dim); as many values as labels."""
 LANGUAGE_MODEL = (131072, 4096)
@@ -203,7 +203,7 @@ def language_model(device: str, sizes: tuple[int, int] = LANGUAGE_MODEL) -> Iter
 
 
 def in_turns(works: Sequence[Work], device: str, calls: Sequence[int] = (1, 1)) -> list[float]:
-    """Return each function's least milliseconds over 5 rounds of so many calls, after a warm-up."""
+    """Return each function's least milliseconds over 5 rounds of `calls`, after a warm-up call."""
     for work in works:
         timed(work, device)
     runs: list[list[float]] = [[] for _ in works]

@@ -4,14 +4,15 @@ At a corner, two sizes, or ratios of sizes, are as small or as large as the regi
 long a replicate takes there. The search for corners may miss some (`hunt/corners.py`). At each
 corner the claim is judged separately, by its own rule and region, without controls. The
 option `--seconds` limits the processor time of a corner. Replicates double, for at most 17 looks,
-until the claim is decided or half of this time is used. Each corner has the level 1e-3 / 10,000.
+until the claim is decided or half of this limit is used. Each corner has the level 1e-3 / 10,000.
 So with probability 0.999 or more, no corner of the table is REFUTED where its claim is true (for t
 rules, as far as t holds at that level).
 
-A corner is out of reach if the theory or the first look takes longer than this time, or more memory
-than 10 GiB. The first look has 16 replicates, or fewer if the claim never uses so many. A corner is
-not tried if another of the claim is out of reach and computes no more numbers. A command that stops
-early leaves corners untried too. A corner is broken if theory or simulation gives no number.
+A corner is out of reach if the theory or the first look takes longer than the limit `--seconds`, or
+more memory than 10 GiB. The first look has 16 replicates, or fewer if the claim never uses so many.
+If a corner is out of reach, the claim's other corners that compute as many numbers, or more, are
+not tried. A command that stops early leaves corners untried too. A corner is broken if theory or
+simulation gives no number.
 
 Strain is the distance of the worst estimate from the middle of its region, in half widths: above 1
 the estimate is beyond an edge. In a region with one edge, strain is the distance beyond this edge.
@@ -57,9 +58,9 @@ from tests.mutation.judge import upstream
 from tests.mutation.mutants import forget
 
 ALPHA = 1e-3 / 10_000
-"""Level of a corner: 1e-3 over more corners than there are."""
+"""Level of a corner: 1e-3 divided by a number larger than the number of corners."""
 FIRST, LOOKS = 16, 17
-"""Replicates of the first look, and the number of looks, each with twice as many."""
+"""Replicates of the first look, and the number of looks. Each look doubles the replicates."""
 AT_ONCE = 4e6
 """Largest count of numbers in a block of several replicates, unless the first look is one block."""
 VERDICTS = ("SUPPORTED", "INCONCLUSIVE", "OUT OF REACH", "BROKEN", "REFUTED")
@@ -267,7 +268,7 @@ def document(rows: Iterable[str]) -> str:
 
 
 def main() -> int:
-    """Try corners, and print those not shown to be inside; return 1 if any is or was REFUTED."""
+    """Try corners, and print those not SUPPORTED; return 1 if any is or was REFUTED."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.calibration.corners",
         description=str(__doc__).partition("\n")[0],

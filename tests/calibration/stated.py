@@ -43,10 +43,11 @@ from theory.memory import bits, zipf
 
 Law = Callable[..., Any]
 SMALL = 0.25
-"""Largest size of a point, as a part of a search's largest: a point has only a second."""
+"""Largest size of a point, as a share of `LARGEST`, the limit of a hunt: a point has only a
+second."""
 COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs", "G.cover-share")
-"""Claims whose replicates are 0 or 1, which keep their bets. Other shares get t intervals, which
-need fewer replicates."""
+"""Claims whose replicates are 0 or 1: their rules keep betting. Other claims that bet get t
+intervals instead, which need fewer replicates."""
 ELSEWHERE = (
     "A.one-step-decoding-large-vocabulary",
     "B.attention-parameters",
@@ -84,7 +85,7 @@ class Check:
         return self.claim.regime
 
     def holds(self, point: rc.Cell) -> bool:
-        """Whether a point is in both regimes, is cheap enough, and could break the error.
+        """Whether a point is in the regimes of claim and error, cheap, and could break the error.
 
         Where a share is predicted to be near 0 or 1, hardly any theory breaks its error.
         """
@@ -291,7 +292,7 @@ def _scores(cell: rc.Cell, block: rc.Block) -> Scores:
     replicates=(64, 512),
 )
 def layer_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Token scores vary by the sum of the terms."""
+    """The variance of the token scores is the sum of the predicted noise terms."""
     return _scores(cell, block).theta.var(1)
 
 
@@ -304,7 +305,7 @@ def layer_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     replicates=(128, 1024),
 )
 def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A fresh sequence is localised with this probability."""
+    """A fresh sequence is localised with the predicted probability."""
     return measured_localisation.probability(_scores(cell, block), length=cell["length"])
 
 

@@ -55,8 +55,8 @@ def test_tilting_agrees_with_counting_misses(world: str, count: int) -> None:
 def test_a_point_whose_winner_trails_hides_no_other_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The winner leads two rivals at each of ten points, at alpha/10 each. If it trails at one
-    point, eighteen leads still count.
+    """Each of ten points has a tenth of alpha, and there the winner leads two rivals. If the winner
+    trails at one point, the eighteen leads at the other points still count.
     """
     monkeypatch.setattr(tilting, "BATCH", 2**16)  # as many samples as the precision needs
     rule = WinnerShare(Region(0.9, 1.0))
@@ -76,7 +76,8 @@ def test_a_point_whose_winner_trails_hides_no_other_point(
 
 
 def test_a_function_of_means_is_worked_out_again_in_every_sample() -> None:
-    """A count in 200,000 samples finds 1.38e-3; pseudo-values kept fixed would give 2.9e-4."""
+    """A count in 200,000 samples gives a miss rate of 1.38e-3. Pseudo-values that are computed only
+    once would give 2.9e-4."""
     rng, count, level = np.random.default_rng(0), 64, 1e-4
     evidence = [Sample(Cell(dim=2), {"value": rng.exponential(size=4096)})]
     rule = Functional(Region(-0.1, 0.1), formula="value**2")
@@ -156,8 +157,8 @@ RENEWED = [
     *("A.trigger-noise", "C.zipf-power-exponent-p", "C.zipf-cutoff-exponent"),
     *("C.zipf-samples-exponent", "E.batch-overshoot"),
 ]
-"""Cheap claims whose certificates rest on draws by SFC64. Most others are older than these draws,
-and cannot be computed again."""
+"""Cheap claims whose certificates rest on draws by SFC64. Most other certificates rest on draws by
+PCG64, which claims no longer use, and cannot be computed again."""
 
 
 @pytest.mark.thorough

@@ -213,7 +213,7 @@ class Suite:
 def suite(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Suite:
-    """Make a folder with a paper and no claims the working directory."""
+    """Make a folder that has a paper but no claims, and change to this folder."""
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (tmp_path / "paper.toml").write_text(PAPER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

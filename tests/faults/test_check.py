@@ -133,7 +133,7 @@ def changed_figure(run: Run) -> None:
 
 
 def other_blocks(run: Run) -> None:
-    """Put in a block of another cell, scaled to look right, and a copy of the next block."""
+    """Replace block 0 by a block of another cell, scaled to look right, and block 1 by block 2."""
     values = run.block(0)
     run.put(0, values | {"value": run.block(0, "scale=2.0")["value"] / 2})
     run.put(1, run.block(2))

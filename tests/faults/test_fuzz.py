@@ -145,7 +145,7 @@ def edited(path: Path, place: int, value: object) -> None:
 
 
 def forged(path: Path, at: int, size: int, other: bytes) -> None:
-    """Put other bytes among names and values, and pack both with a checksum that matches."""
+    """Replace bytes in each block's names and values, and write a checksum that matches."""
     with closing(sqlite3.connect(path)) as database, database:
         for key, old in database.execute("SELECT key, payload FROM blocks").fetchall():
             end = old.index(b"\n") + 1

@@ -1,4 +1,4 @@
-"""`--hunt` from the command line: its findings, messages and records, and damage."""
+"""`--hunt` from the command line: findings, messages, records, and damaged rows of a ledger."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""A user's paper: the files that `python -m recall_claims new` writes run; edits are noticed."""
+"""A user's paper: pytest judges the files from `python -m recall_claims new`, and notices edits."""
 
 import importlib.util
 from importlib.metadata import version

@@ -1,3 +1,3 @@
-"""Leave the zoo out: tests copy its claims to another folder, and run them in other processes."""
+"""Collect no claims of `zoo/`: tests copy them to another folder, and run them in new processes."""
 
 collect_ignore = ["zoo"]

@@ -132,7 +132,7 @@ def cell(
     critical: float | None = None,
     replicates: int = 256,
 ) -> rec.CellRow:
-    """Make a cell, with an interval of `half` to each side, which is 4 standard errors."""
+    """Make a cell with an interval of `half` to each side; `half` is four standard errors."""
     return rec.CellRow(
         params=params,
         predicted=predicted,

@@ -204,7 +204,7 @@ def _bars(*rows: list[float | None], log: bool = False) -> str:
 
 
 def _needs(parts: list[tuple[float, float, builders.Ends]], locates: bool = False) -> str:
-    """Say what components of these estimates, half widths and regions need."""
+    """Say how many replicates would decide components of these estimates, half widths, regions."""
     found = [builders.component(f"a={i}", *part) for i, part in enumerate(parts)]
     cells = [builders.cell({"a": 1}, 1.0, 1.0, replicates=100)]
     rule = builders.rule(locates=locates)

@@ -1,4 +1,4 @@
-"""A hand-made record with every state, scale and kind of plot of a run, and nine of its rules.
+"""A hand-made record with every state, scale and kind of plot, and with nine kinds of rules.
 
 The figures are invented but of the size that real runs give; they come from fixed formulas, so the
 record is the same each time.
@@ -167,7 +167,7 @@ def trigger_signal() -> rec.ClaimRow:
 
 
 def excess() -> Iterator[Line]:
-    """Yield the curve of the excess at every length, and a curve without the length."""
+    """Yield the theory's curve at each length, and a control's curve that ignores the length."""
     xs = [400.0 * 2 ** (i / 2) for i in range(11)]
     for length in (16, 32, 64):
         ys = [1 + 256 / x * (1 + length / 64) for x in xs]

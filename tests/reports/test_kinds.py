@@ -84,7 +84,7 @@ def test_letters_of_a_papers_file_are_those_of_its_claims_formulas() -> None:
 
 
 def test_every_series_of_a_collapse_is_drawn(claims: dict[str, ClaimRow]) -> None:
-    """A series lies on the theory's curve if a wrong theory predicts the same for it."""
+    """A series lies on the theory's curve if a wrong theory predicts what the right one does."""
     claim = claims["A.gradient-product"]
     for paint in collapse.painters(claim):
         assert len([mark for mark in drawn(paint, claim) if mark.kind == "dots" and mark.xs]) == 4

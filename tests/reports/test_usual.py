@@ -1,4 +1,4 @@
-"""The usual analysis finds the truth of synthetic data, and says where it disagrees."""
+"""The usual analysis finds the truth of synthetic data; a disagreement with a verdict is listed."""
 
 import math
 import subprocess

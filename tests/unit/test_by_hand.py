@@ -163,7 +163,7 @@ def test_the_attention_step_may_see_other_sequences(monkeypatch: pytest.MonkeyPa
 def test_a_quieter_trigger_has_to_exceed_the_distance_of_two_tokens(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Token 1 with a trigger of 3 times the norm competes with token 3, and wins above 2/3."""
+    """Embedding 1 plus a trigger of 3 `norm` exceeds embedding 3 if `norm` is above 2/3."""
     batch = one_sequence([0, 0, 1], 0)
     monkeypatch.setattr(sampling, "fresh", lambda *_, **__: batch)
     for norm, share in ((0.75, 1.0), (0.6, 0.0)):

@@ -27,8 +27,8 @@ CURVE = sequential_learning.Sizes(subjects=16, relations=4, answers=8)
 STEPS, NATS = 23.0, 0.014
 """A pixel of the picture of the curve."""
 TOKENS, ALPHA, LABELS, PIXEL, TRIAL = 1000, 2.0, 5, 0.04, 0.12 / math.sqrt(100)
-"""Settings of the picture of Zipf memories; a pixel is a share, and the last is a mean's standard
-error."""
+"""Settings of the picture of Zipf memories. A pixel is 4% of the error that it shows, and TRIAL is
+the standard error of a mean of 100 trials."""
 TRAINED_TOKENS = 100
 FACTS = flows.Facts(subjects=64, relations=16, start=0.01)
 

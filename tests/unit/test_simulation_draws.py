@@ -1,6 +1,7 @@
 """Draws have different vectors as outputs and inputs, and differ by replicate.
 
-Draws whose figures would show an error are left out, because other tests find this error.
+Some draws are left out: if one vector were used twice there, figures would be wrong, and other
+tests would fail.
 """
 
 from collections.abc import Callable

@@ -18,7 +18,7 @@ from tests.pretended import pretended_gpu
 MANY = pytest.mark.parametrize(
     "each", [10**4, pytest.param(10**6, marks=pytest.mark.thorough)], ids=["few", "many"]
 )
-"""Numbers of each of ten replicates."""
+"""Count of random numbers that each of ten replicates draws."""
 LAW = np.arange(1, 13) ** -1.5 / (np.arange(1, 13) ** -1.5).sum()
 RARE = 1e-4
 """A p-value below it fails a test; the seeds are fixed."""

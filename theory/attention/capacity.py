@@ -3,8 +3,8 @@ length).
 
 Half of the fresh sequences get their label once three conditions hold, each in closed form:
 
-- localisation, named A, B or C after the largest of these noise terms: $N \ge N_c(V, L, d)$
-  (`critical.threshold`);
+- localisation, $N \ge N_c(V, L, d)$ (`critical.threshold`), named after the largest of the noise
+  terms A, B and C;
 - recall, $d \ge d_{1/2}(V, N)$ (`recall.half_dim`);
 - coverage, $N \ge V\log 2$: half of the tokens are the informative token of some sample.
 

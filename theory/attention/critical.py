@@ -8,11 +8,11 @@ for $N_c \gg d \gg 1$ without the trigger in the values. Otherwise it is the roo
 
 Derivation. The localisation probability is P where the signal-to-noise ratio is $s^*(P)$
 (`critical_snr`). Five noise terms matter there (`noise.TERMS`). T is a fixed share of the squared
-signal. A, B, C and E fall as $N^{-2}$, and deep in the regime of term X its share is $N_X^2/N^2$.
+signal. A, B, C and E fall as $N^{-2}$: deep in the regime of term X, the share of X is $N_X^2/N^2$.
 So $N_c$ is where these four add up to $\kappa^{-2} = s^{*-2} - T$. The largest of A, B and C sets
 the regime, and in each regime V, L and d enter as a product of powers. The code reads $T = 1/d$ and
-the $N_X$ from the declared terms: powers from `exponents`, and the constant, 1, from the formula.
-At small d the label counts D, of share $N_D/N$, matter as well.
+the $N_X$ from the declared terms: powers from `exponents`, constants (all 1) from the formulas.
+At small d the label counts D, of share $N_D/N$, matter too.
 
 The factors $f$ are the corrections at finite size. They tend to 1, except that $f_E$ has a part
 with $\tau$. E is about $1/L$ of A, and the part with $\tau$ is about $1/L$ of C. With $r = V/d$,
@@ -28,10 +28,10 @@ $$ g = \frac1{Lr^2}\Big[\Big(\frac1\ell-\frac1L\Big)\Big(t_2^2-\frac{t_4}V\Big)
 
 $g$ adds the noise term C2, the informative slots, to C.
 
-The root in $f_A$ is the median of A over its mean, since the median replicate meets a probability
-of 1/2. A is proportional to a quadratic form of the mean embedding, and to the square of a
-quadratic form of the label counts. $\sigma^2$ is the relative variance of the product of both,
-about $10/d$.
+The root in $f_A$ is the ratio of A's median to its mean: at a probability of 1/2 the median
+replicate counts. A is proportional to a quadratic form of the mean embedding times the square of a
+quadratic form of the label counts. $\sigma^2$ is the relative variance of this product, about
+$10/d$.
 
 With few samples, $N\lesssim d$, noise from single samples matters too. B grows by the factor
 $1 + d/N$, and C and the part of E with $\tau$ by $1 + (1 - 2/L)d/N$. The informative slots add
@@ -165,7 +165,7 @@ def _trigger_direction(dim: float) -> float:
 
 
 def regime(*, vocab_size: float, length: float, dim: float) -> str:
-    """Regime A, B or C: the largest noise term at the threshold, the trigger in the keys alone.
+    """Regime A, B or C: the largest noise term at the threshold with the trigger in the keys alone.
 
     >>> regime(vocab_size=4096, length=8, dim=64)
     'C'
@@ -200,9 +200,9 @@ def threshold(
     probability may rise slowly with N: at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at
     337. So for $\tau = 1$ no error in N is stated. At 200 random settings with N_c >= 2,
     `localisation.probability` at the closed form is 0.46 to 0.55 (rms 0.02 off). For P from 0.9 to
-    0.99 the closed form is too small, because it leaves out the spread between replicates. At 1300
-    random settings the factor was 1.01 to 2.7 with $\tau = 0$, and 1.06 to 180 with $\tau = 1$. At
-    one setting for each $\tau$ `critical_samples_full` was infinite.
+    0.99 the closed form is too small, as it leaves out the spread between replicates. At 1300
+    random settings `critical_samples_full` was 1.01 to 2.7 times as large with $\tau = 0$, and 1.06
+    to 180 times with $\tau = 1$. At one setting for each $\tau$ it was infinite.
 
     Raises ValueError: ``probability`` is not inside (0, 1).
     """
@@ -243,7 +243,7 @@ def threshold(
 def _positive_root(shift: float, linear: float, square: float, cube: float) -> float:
     r"""Largest root $N > 0$ of $N(N + M)^2 = lN^2 + sN + c$; ``shift`` is M, the others l, s and c.
 
-    There has to be a root, from which on the cubic is convex, as at the sizes of `threshold`.
+    The cubic must have a root and be convex beyond it, as at the sizes of `threshold`.
 
     >>> _positive_root(0, 0, 0, 8), _positive_root(0, 0, 4, 0), _positive_root(0, 2, 0, 0)
     (2.0, 2.0, 2.0)
@@ -264,7 +264,7 @@ def _positive_root(shift: float, linear: float, square: float, cube: float) -> f
 def critical_samples(problem: Problem, *, probability: float = 0.5) -> float:
     """`threshold` at the sizes of ``problem``, for embeddings on the sphere.
 
-    The problem's own ``samples`` and ``embeddings`` do not matter.
+    The problem's ``samples`` and ``embeddings`` do not matter.
     """
     return threshold(
         vocab_size=problem.vocab_size,
@@ -281,8 +281,8 @@ def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> floa
 
     1 if a single sample suffices; infinite if no number up to $2^{40}$ does.
 
-    With the trigger in the values the probability rises slowly with N, so that only the error of
-    `localisation.probability` is stated.
+    With the trigger in the values the probability rises slowly with N. So there only
+    `localisation.probability` has a stated error.
 
     Raises ValueError: ``probability`` is not inside (0, 1), or the embeddings are orthonormal.
     """

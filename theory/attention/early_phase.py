@@ -33,5 +33,5 @@ LIMIT = _EVERY.searched(
 """Regime in which the trained model gives the labels of the limit."""
 
 EXPONENTS = {"eta": 1.0, "gamma": -1.0}
-"""Exponent of the relative error of the attention step in eta, and of the mean distance between
-soft and hard attended values in gamma (at fixed eta)."""
+"""Exponents: in eta, of the second step's relative error; in gamma, at fixed eta, of the mean
+distance between the values of soft and hard attention."""

@@ -2,10 +2,10 @@ r"""End to end: the probability that a fresh sequence gets its label after three
 
 A fresh sequence gets its label if its informative token is found and then recalled. Finding and
 recall are almost independent: accuracy = localisation x recall. They are coupled because attention
-also misses some informative tokens in training, and other tokens are stored instead. Attention
-finds the token of a training sequence as often as the token of a fresh one. This probability
-differs from replicate to replicate (by the realised signal-to-noise ratio SNR) and from token to
-token (by the token's own score $t$). With $F_D$ and $L_{eff}$ as in `localisation` it is
+also misses some informative tokens in training, and other tokens are stored instead. The
+probability P that attention finds the informative token is equal in training and fresh sequences.
+P differs from replicate to replicate (by the realised signal-to-noise ratio SNR) and from token
+to token (by the token's own score $t$). With $F_D$ and $L_{eff}$ as in `localisation`
 
 $$ P(\mathrm{SNR}, t) = F_D(t + \mathrm{SNR})^{L_{eff}} . $$
 
@@ -39,7 +39,7 @@ _COUNT_POINTS = 24
 
 
 def _given_localisation(problem: Problem, found: Array, weights: Array) -> float:
-    """Accuracy if attention finds tokens with probabilities ``found``, averaged by ``weights``."""
+    """Accuracy, averaged by ``weights`` over tokens that are found with probabilities ``found``."""
     mean, square = float(weights @ found), float(weights @ found**2)
     if mean <= 0:
         return 0.0

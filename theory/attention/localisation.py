@@ -33,10 +33,10 @@ $q^2 + 2q\nu$, by a factor slightly above $1/d$.
 
 Derivation: given the data's label counts, every term of $w_{noise}$ is a Gaussian vector. Its
 covariance is a power $S^p$, and $p$ is the term's `covariance_power`. A vector $S\mu$, with $\mu$
-the mean embedding, has $p = 2$ (A). $S\,S^{1/2}g$, with $g$ a normal vector, has $p = 3$ (B, D),
-and $S^{1/2} g$ has $p = 1$ (the others). So $\sigma^2$ is a quadratic form in $S^{p+1}$, and the
-trigger's own share is a form in $S^p$. There is one approximation: a lognormal of the same variance
-replaces a weighted sum of $\chi^2$ times powers of a $\chi^2$.
+the mean embedding, has $p = 2$ (term A). $S\,S^{1/2}g$, with $g$ a normal vector, has $p = 3$
+(terms B, D), and $S^{1/2} g$ has $p = 1$ (the others). So $\sigma^2$ is a quadratic form in
+$S^{p+1}$, and the trigger's own share is a form in $S^p$. There is one approximation: a lognormal
+of the same variance replaces a weighted sum of $\chi^2$ times powers of a $\chi^2$.
 
 With orthonormal embeddings $\theta_v$ is not Gaussian (`theory.attention.orthonormal`), and both
 `probability` and `replicate_snr` raise ValueError.
@@ -109,9 +109,9 @@ class Agreement:
 
     Symbols are as in `noise_terms`. $\alpha$, nearly a gamma variable, is the agreement
     $A = V\sum_{ab}p_aG_{ab}p_b$ over its mean. The mean square of the samples' own agreements
-    grows as $s\alpha + h\alpha^2$. The second part is the square of their mean, and
-    $s = (1 - 1/N)(1 - 2/N)\,t_2$: agreements do not differ between one or two samples. Terms that
-    see the mean embedding grow as $\alpha^2$.
+    grows as $s\alpha + h\alpha^2$. Here $h\alpha^2$ is the square of their mean, and the variance
+    $s = (1 - 1/N)(1 - 2/N)\,t_2$ is 0 for one or two samples, which agree equally. Terms of the
+    mean embedding grow as $\alpha^2$.
 
     Attributes:
         variance: variance of $\alpha$.
@@ -128,9 +128,9 @@ class Agreement:
     noise: tuple[float, float] = (0.0, 0.0)
 
     def nodes(self) -> tuple[Array, Array, tuple[Array, Array]]:
-        r"""Values of $\alpha$, their weights, and the growth of both parts with $\alpha$: (nodes,).
+        r"""Values of $\alpha$, weights, and $s\alpha+h\alpha^2$ and $\alpha^2$ over their means.
 
-        The growth is relative to its mean.
+        Each is (nodes,).
         """
         alpha, weights = quadrature.gamma(self.variance, 5)
         squared = alpha**2 / (1 + self.variance)
@@ -144,8 +144,8 @@ class SignalToNoise:
 
     Attributes:
         snr: mean trigger score over the root of the mean variance of the token scores.
-        shares: parts of that variance, by the covariance power of the noise terms; 0 is T,
-            with its covariance with the others.
+        shares: parts of that variance, by the covariance power of the noise terms; power
+            0 is T plus its covariances with others.
         coefficient: $v_q$ in units of that variance.
         covariance: covariance of $q$ and $\nu$, in units of that variance; 0 where the trigger is
             not in the values.
@@ -161,7 +161,7 @@ class SignalToNoise:
 
     @property
     def noise_shares(self) -> dict[int, float]:
-        """Shares of the noise other than T; with the share of covariances they add up to 1."""
+        """Share of each power in the noise other than T; covariances have the rest."""
         rest = 1 - self.shares[0]
         return {power: share / rest for power, share in self.shares.items() if power}
 
@@ -203,9 +203,9 @@ def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
     For Gaussian embeddings the scores of a replicate have a uniform direction in $R^V$, so that
     each is nearly normal: $D=\infty$. For unit lengths, let $K$ be the Gram matrix and $p$ the
     covariance power of a term. Then $(K^{p+1})_{vv}$ does not fluctuate with $|z_v|^2$. With other
-    lengths its logarithm would have the slope $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ in
+    lengths the log of this would have the slope $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ in
     $\log|z_v|^2$, where $[x^k]$ takes the coefficient of $x^k$, and $M=\sum_kt_kx^k=1/(1-a)$ with
-    $a \propto |z_v|^2$. So $D = d/\eta^2$, with $\eta$ averaged over the noise.
+    $a \propto |z_v|^2$. So $D = d/\eta^2$, with $\eta$ the mean of slopes, weighted by shares.
     """
     if problem.embeddings == "gaussian":
         return math.inf
@@ -219,15 +219,15 @@ def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
 def _spread(
     problem: Problem, shares: Mapping[int, float], agreement: Agreement | None = None
 ) -> float:
-    r"""Variance of $\zeta$ over replicates, as a product of two independent factors.
+    r"""Variance over replicates of $\zeta$, a product of two independent factors.
 
-    The form $\sum_p a_p g^\top S^{p+1} g / m_{p+1}$ of $w_{noise}$ ($a_p$: share of the terms of
-    power p, $m_k$: spectral moments of $S$) has variance
-    $\frac2d\sum_{pq} a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$. The label counts $n$ scale the terms that
-    the mean covariance reads. With the output Gram matrix $G$, they scale terms with $p = 3$ by
-    $n^\top G^2 n$, of relative variance $2t_4/(Vt_2^2)$. They scale the mean embedding ($p = 2$) by
-    $y^2$, $y = n^\top G n$, of the relative variance of the square of a $\chi^2_k$, $k = V/t_2$.
-    Their covariance is $2\cdot 2t_3/(Vt_2)$. The part of the counts' variance that ``agreement``
+    One is the form $\sum_p a_p g^\top S^{p+1} g / m_{p+1}$ ($a_p$: share of the terms of power p,
+    $m_k$: spectral moments of $S$), of variance
+    $\frac2d\sum_{pq} a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$. The other is from the label counts $n$.
+    With the output Gram matrix $G$, they scale terms with $p = 3$ by $n^\top G^2 n$, of relative
+    variance $2t_4/(Vt_2^2)$. They scale the mean embedding ($p = 2$) by $y^2$, $y = n^\top G n$, of
+    the relative variance of the square of a $\chi^2_k$, $k = V/t_2$. The two scales have the
+    relative covariance $2\cdot 2t_3/(Vt_2)$. The part of the counts' variance that ``agreement``
     explains is subtracted.
     """
     size, ratio = problem.vocab_size, problem.dim / problem.vocab_size

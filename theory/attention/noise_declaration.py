@@ -140,7 +140,7 @@ def sum_latex(symbols: Iterable[str]) -> str:
 
 
 def _looked_up(formula: Formula) -> Formula:
-    """Wrap a formula so that each call looks it up in its module, and uses an edited version."""
+    """Wrap a formula: each call looks up its name in its module, where it can be replaced."""
     return lambda problem: float(
         getattr(sys.modules[formula.__module__], formula.__name__)(problem)
     )

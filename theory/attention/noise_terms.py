@@ -102,9 +102,9 @@ def trigger_coefficient_variance(problem: Problem) -> float:
     r"""Variance $v_q$ of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
 
     Units are $s_0^2$, and $W = t_2(1 + h) + 3h + h^2$. The population value of $q$ is $s_0$, with a
-    relative variance of $2/d^2$ over embeddings that is not part of $v_q$. With the trigger in the
-    values, keys without the trigger read the stored trigger as well: $q$ includes the part along
-    the trigger, and $v_q$ is the variance over data and embeddings.
+    relative variance of $2/d^2$ over embeddings, not in $v_q$. With the trigger in the values,
+    keys without the trigger read the stored trigger as well. The part of their sum along $z_{trig}$
+    is in $q$; $v_q$ is the variance over data and embeddings.
     """
     return sum(trigger_coefficient_parts(problem).values())
 
@@ -340,7 +340,7 @@ def trigger_reads_contexts(problem: Problem) -> float:
     regime="V >> d, N >> d, L >> 1",
 )
 def informative_slots(problem: Problem) -> float:
-    """C2: the informative tokens of many samples meet one random context coherently."""
+    """C2: a context reads, or is read by, many samples' informative tokens at once."""
     V, L, N, _, t2, _, t4 = _notation(problem)
     h, rest, mean = V / N, 1 - 1 / L, lengths(problem)
     (k2, _, _), (_, _, same) = mean.power, mean.scored
@@ -393,7 +393,7 @@ def count_covariance(problem: Problem) -> float:
 def context_covariance(problem: Problem) -> float:
     r"""Twice the covariance of B and H, in units of $s_0^2$: $-2\tau Lt_3(t_2+h)/(N^2V)$.
 
-    A trigger in the values reads the stored contexts, each less the mean of its sample.
+    The stored trigger is read by keys less their sample's mean, which has the context.
     """
     V, L, N, _, t2, t3, _ = _notation(problem)
     return -2 * problem.trigger_in_values * L * t3 * (t2 + V / N) / (N**2 * V)

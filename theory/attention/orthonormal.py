@@ -121,7 +121,7 @@ def _trimmed(weights: Array) -> Array:
 def _context_deficit(s: _Sizes) -> Array:
     """Law of the score, in 1/L, that a token loses each time it occurs in a context.
 
-    Each other repeat in the sequence costs 2. Each partner (another sequence of the same label)
+    Each repeat of other tokens there costs 2. Each partner (another sequence of the same label)
     costs 1 for the shared informative token and 1 for each shared context token. With the trigger
     in the values, the sequence itself and each partner cost 1 more.
     """

@@ -156,8 +156,7 @@ def _interference(
 def _tail_dim(problem: Problem, dim: float) -> float:
     """Dimension of the sphere whose coordinates have the tail of a score, at a fixed length of y_v.
 
-    The fluctuating length of a Gaussian embedding turns a coordinate of the sphere in d dimensions
-    into a normal variable again.
+    A coordinate of a Gaussian embedding is normal: 1/d is subtracted from the inverse dimension.
     """
     inverse = 1 / spectra.effective_rank(problem.vocab_size, dim)
     return 1 / (inverse - 1 / dim) if problem.embeddings == "gaussian" else 1 / inverse
@@ -234,8 +233,8 @@ def _half_dim(problem: Problem, balanced: bool) -> float:
 def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> float:
     r"""Recall accuracy with Gaussian interference, averaged over tokens and embeddings.
 
-    A token is recalled if its own score, $s_n + \sigma_A t$, exceeds $V - 1$ independent
-    competitors of standard deviation $\sigma_B$. $n$ is binomial. If ``balanced``,
+    A token is recalled if its own score, $s_n + \sigma_A t$ with normal $t$, exceeds $V - 1$
+    independent competitors of standard deviation $\sigma_B$. $n$ is binomial. If ``balanced``,
     $n = \lambda$ and $B^2 = T^2$.
 
     As competitors are taken as independent, the formula is too low at large load, by up to 0.05
@@ -377,7 +376,7 @@ def all_tokens_dim(problem: Problem) -> float:
     r"""Dimension above which every token is recalled (balanced data), for $V\to\infty$.
 
     At the threshold the worst token's own score and its best competitor both deviate by
-    $\sqrt{2\log V}$ standard deviations. This is twice the distance in `half_dim_asymptotic`.
+    $\sqrt{2\log V}$ standard deviations: their means are twice as far apart as at `half_dim`.
     """
     size = problem.vocab_size
     return math.sqrt(8 * size * math.log(size))

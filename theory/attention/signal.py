@@ -48,9 +48,9 @@ def trigger_signal(problem: Problem) -> float:
     power, and the formula is too low: simulated over predicted is 1.11, with a standard error of
     0.02, at (V, L, N, d) = (6, 3, 12, 6).
 
-    With the trigger in the values ($\tau = 1$) the memorised trigger direction adds an excess, in
-    units of $s_0$ about $(V/N)(1 + L/d)$, that vanishes at infinite $N$. The pairs of samples then
-    give $1 + 1/d$ times as much.
+    With the trigger in the values ($\tau = 1$) the stored trigger adds an excess, in
+    units of $s_0$ about $(V/N)(1 + L/d)$, that vanishes at infinite $N$. Pairs of samples then
+    give $1 + 1/d$ times as much as for $\tau=0$.
 
     >>> p = Problem(vocab_size=128, length=8, samples=10**9, dim=64)
     >>> round(trigger_signal(p) / signal_unit(p), 4)

@@ -99,7 +99,7 @@ def _critical_samples(problem: MlpProblem) -> float:
 
 
 def _bounds(cell: Mapping[str, Any]) -> tuple[float, float]:
-    """Bounds between which the critical number of samples usually lies, without the theory."""
+    """Bounds that mostly contain `critical_samples`, found without solving for it."""
     V, L, d, m = (cell[name] for name in ("vocab_size", "length", "dim", "width"))
     about = V * L / d**1.5 * math.sqrt(1 + L / d + L**2 / V + d * L / m)
     low, high = _FACTORS[cell["activation"]]

@@ -65,13 +65,13 @@ class Coefficients:
         curvature: $b_0b_2$, 0 if centred.
         mean: $\beta$, 0 if centred.
         own: $\chi$, or its excess over a pair if centred.
-        own_read: the coefficient of a sample with itself in the random contexts.
+        own_read: $\chi$ for a sample's own context, less $b_0b_2$ if centred.
         drift: $\psi$, or its excess over a pair if centred.
-        bias: $\bar\psi$, the drift that is stored along a row of the layer: from a sample with
-            itself, and $b_1b_2/L^2$ from each of the $N/V$ others of its label.
+        bias: $\bar\psi$, the drift stored along a row of the layer: from a sample with itself,
+            and $b_1b_2/L^2$ from each of the $N/V$ others of its label.
         bias_change: $\bar\psi_1 = \partial\bar\psi/\partial\ln|w|$.
         drift_bend: $\psi_2 = E(\phi\phi')''/2L^2$, or its excess; a row of overlap $x$ with a
-            trigger in the values sees $\psi+\chi x/L+\psi_2(x^2-1)$.
+            trigger in the values has drift $\psi+\chi x/L+\psi_2(x^2-1)$.
         power: $E\phi^2$, or its excess over a pair if centred.
         slope_power: $E\phi'^2$.
         mean_slope_power: ``slope_power`` through the mean covariance; less $b_1^2$ if centred.

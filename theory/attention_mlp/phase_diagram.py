@@ -1,6 +1,6 @@
 r"""Phase diagram of paper A (A10): the condition that determines the width for half accuracy.
 
-At given V, L, N, d and activation, three steps give half of fresh sequences their labels if
+At given V, L, N, d and activation, accuracy 1/2 after training requires three conditions:
 
 * coverage: the batch shows half of the tokens;
 * recall: m exceeds the width that the features' sampling noise requires

@@ -47,8 +47,8 @@ STATED = REGIME.searched(activation=("relu", "gelu", "tanh", "he2"))
 _WIDE = {"relu": (1.0, 2), "gelu": (1.0, 2), "tanh": (0.62, 2), "he2": (0.26, 3)}
 _NARROW = {"relu": 0.3, "gelu": 0.37, "tanh": 0.45, "he2": 0.42}
 _OFFSET = {"relu": 0.22, "gelu": 0.053, "tanh": 0.0, "he2": 0.0}
-"""`_WIDE` and `_NARROW`: V log V at capacity, over a power of d at infinite width, and over m d at
-a small width. `_OFFSET`: the squared ratio of (E phi)^2 to Var phi. The numbers are rounded,
+"""V log V at capacity. `_WIDE`: factor and power of d at infinite width. `_NARROW`: factor of m d
+at small width. `_OFFSET`: the squared ratio of (E phi)^2 to Var phi. The numbers are rounded,
 because the sizes to search must not depend on the law that is tried there."""
 
 

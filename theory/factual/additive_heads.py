@@ -3,7 +3,7 @@ r"""Heads that add codes: the least dimension in which codes exist that store th
 Without an MLP the logits are $u_a^\top(y_s + y_r)$ for any heads that each add the code of one
 token. If $y_r$ separates the relation's answers, two conditions are necessary:
 
-- *Subjects.* Within each block the code $y_s$ must prefer the right answer: $R$ answers, each
+- *Subjects.* For each relation the code $y_s$ must prefer the right answer: $R$ answers, each
   against $D-1$ rivals. With Gaussian embeddings the logits $Uy$ of a free $y\in\mathbb R^d$ are a
   uniformly random $d$-dimensional subspace of $\mathbb R^{RD}$; it meets the cone $C^R$,
   $C = \{v\in\mathbb R^D: v_1\ge v_j\}$, from $d = R\,\delta_0(D)$ on,
@@ -14,7 +14,7 @@ token. If $y_r$ separates the relation's answers, two conditions are necessary:
   B. McCoy, J. A. Tropp, "Living on the edge: phase transitions in convex programs with random
   data", Inf. Inference 3, 224, 2014). For D = 2, $\delta_0 = 1/2$, as in Cover's count of separable
   dichotomies.
-- *Relations.* Likewise a code $y_r$ can put all answers $A_r$ of its block above all others from
+- *Relations.* Likewise a code $y_r$ can put all its answers $A_r$ above all others from
   $d = E\,\mathrm{dist}^2(z, \{v: \min_{A_r}v\ge\max_{A_r^c}v\})$ on.
 
 The transition is sharp, of width $O(\sqrt d)$ in $d$, and its centre is off by $O(1)$. Neither

@@ -1,4 +1,4 @@
-"""Random facts for compressed values. Draws do not depend on the width, and are made once."""
+"""Random facts for compressed values. No draw depends on the MLP's width: all are made once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def narrow(
     """Draw eight sets of 1000 facts.
 
     A set has the logits without noise, (1000, relations * answers), and the sums of their squares,
-    (1000,). It also has, shaped like the logits, the number of facts with each answer and standard
+    (1000,). Shaped like the logits, it has each answer's number of facts, and standard normal
     noise. Last comes the index of the right answers in these arrays.
     """
     rng, size, found = np.random.default_rng(20241209), relations * answers, []

@@ -85,9 +85,10 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
     The key vector gives score 1 to the group's g tokens and $\tau$ to EOS; a token outside the
     group misleads the head if it scores above $\tau$. With V tokens the dimension is, to leading
     order, $(g+\tau^2)(1+2\ln(VH)/\tau^2)$, which for the sizes of the regime is 28% to 69% too
-    high. The law of $h$ is exact for $\tau = 1$, and otherwise scaled to the right mean of $h^2$.
+    high. The law of $h$, the key vector's inverse length, is exact for $\tau = 1$, and else
+    scaled to the right mean of $h^2$.
 
-    ``group``: g, the number of tokens in each of the H heads' groups.  ``margin``: $\tau$.
+    ``group``: g, tokens in each of the H heads' groups.  ``margin``: $\tau$.
 
     Raises ValueError: a size below 1, no token outside a group, or a margin outside (0, 1].
     """
@@ -182,8 +183,8 @@ def attention_dim(
 ) -> float:
     """Dimension at which attention alone recalls every fact, with probability 1/2.
 
-    ``shared_rivals``: whether subjects share a relation's rivals. If not, every pair of facts of a
-    subject counts as a separate rival, as in a union bound.
+    ``shared_rivals``: whether subjects of equal answer share a relation's rival. If not, each
+    subject has its own, as in a union bound.
 
     Raises ValueError: a size below 1, or nothing to confuse.
     """

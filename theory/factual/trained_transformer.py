@@ -2,16 +2,16 @@ r"""Number of facts that a trained one-layer transformer recalls: lines read off
 
 A transformer with $H$ heads of dimension $d_h$, embedding dimension $d$ and an MLP of width $m$ has
 $P = 4Hd_hd + 2md$ trained weights. The theorem (B4) promises $SR \propto P$ up to logarithms; the
-constants were never derived. Here they are read off two figures:
+constants were never derived. They are read off two figures:
 
-1. The line through the capacities (at least 99% accuracy, best of the learning rates 0.001, 0.003
-   and 0.01, found by bisection over $S = R$) of models of $d = 8$ to $181$, $H = 8$, $D = 8$
-   answers per relation, for 25 splits of the weights:
+1. The line through the capacities (at least 99% accuracy, best of learning rates 0.001, 0.003 and
+   0.01, by bisection over $S = R$) of models of $d = 8$ to $181$, $H = 8$, $D = 8$ answers
+   per relation, for 25 splits of $P$ between attention and MLP:
 
 $$ SR = 0.15\,P, \qquad 800 \le P \le 10^5 . $$
 
 2. The boundary of 100% accuracy at $S = R = 32$, $D = 8$, $d = 32$, $d_h = 8$, trained only at the
-learning rate 0.01, in the plane of $x = Hd_hd$, the weights of the value matrices, and $y = md$,
+rate 0.01, in the plane of $x = Hd_hd$, the weights of the value matrices, and $y = md$,
 the weights of one layer of the MLP:
 
 $$ y \ge 2300 - x/2, \qquad x \ge 1280 . $$

@@ -37,7 +37,7 @@ def root(
         tolerance: absolute tolerance of the argument.
 
     Returns:
-        Infinity if the level lies beyond ``high``, or if both ends have one value that is not the
+        Infinity if the level lies beyond ``high``, or if both ends have the same value, not the
         level; minus infinity if the level lies before ``low``.
 
     >>> round(root(lambda x: -x**3, 0, 9, level=-8), 9), root(lambda x: x, 0, 1, level=7)

@@ -77,7 +77,7 @@ def gamma(variance: float, count: int) -> tuple[Array, Array]:
 
 
 def poisson(mean: float, tail: float = 1e-8) -> Array:
-    """Probabilities of 0, 1, 2, ... under the Poisson law, less a ``tail``, adding up to 1."""
+    """Poisson probabilities of 0, 1, ... without the upper ``tail``, rescaled to sum to 1."""
     # What scipy.stats does, to the last bit, without half a millisecond of its checks.
     last = 0.0
     if mean > 0:

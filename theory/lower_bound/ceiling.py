@@ -28,7 +28,7 @@ REVEALED = Regime(
         "chance": tuple(step / 20 for step in range(20, 3, -1)),
     },
 )
-"""Regime in which every bound holds, and its distance from that channel's optimum is known."""
+"""Channels whose optimum is known, and so the distance of every bound from it."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and constants derived"
 

@@ -1,10 +1,10 @@
 r"""Linear MMSE: remove the embeddings' overlaps by pseudo-inverses on both sides, then guess.
 
-Signal and noise of the Gaussian-equivalent channel have covariances that are both proportional to
-$UU^\top\otimes ZZ^\top$, so the pseudo-inverse is the best linear estimate (`gradient_channel`,
-which defines $U$, $Z$ and M). This estimate sees M through projectors of rank $d$ and $d' = d - 1$
+Signal and noise of the Gaussian-equivalent channel have covariances proportional to
+$UU^\top\otimes ZZ^\top$, so the pseudo-inverse is the best linear estimate (`gradient_channel`
+has $U$, $Z$ and M). It projects M to rank $d$ and $d' = d - 1$
 in the $V - 1$ directions of mean zero (one token direction is projected out with the unknown label
-counts). With $\delta = d/(V-1)$ an overlap has variance $(1-\delta)/d$ rather than $1/d$, and noise
+counts). With $\delta = d/(V-1)$ an overlap has variance $(1-\delta)/d$, not $1/d$, and noise
 is amplified by $1/\delta$ on each side.
 """
 
@@ -25,12 +25,14 @@ REGIME = argmax_accuracy.REGIME
 
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
 _OWN_NODES, _RIVAL_NODES = 6, 12
-"""Numbers of points. Fewer leave steps in the law of a score where d is near V."""
+"""Points of `meetings`. Fewer leave steps in the law of a score where d is near V."""
 
 
 @dataclass(frozen=True)
 class Meetings:
     r"""Excess of an entry of M over its mean, from chance meetings of a token and a label.
+
+    A meeting: the token is uninformative in a sequence of the label.
 
     Attributes:
         shares: relative counts of the label, (count,).
@@ -48,7 +50,7 @@ class Meetings:
 def meetings(problem: Problem, law: Counts, nodes: int) -> Meetings:
     """Binomial law of chance meetings at each label count, as ``nodes`` points.
 
-    A single point is the mean: the excess and its variance are 0.
+    With one point the excess and its variance are 0.
     """
     chance, others = 1 / problem.vocab_size, problem.length - 1
     shares, excess, weights = [], [], []
@@ -81,7 +83,7 @@ def linear_mmse_accuracy(problem: Problem) -> float:
     By chance a token meets a label of relative count $s$ on average $\mu s$ times,
     $\mu = N(L-1)/V^2$. Where $\mu$ is of order 1 the skewness of this number matters. A rival's
     score contains its own entry of M, and so this number. Rivals with high counts $s$ fluctuate
-    most. With more than V/2 dimensions the right label's score has little other noise, and is then
+    most. With more than V/2 dimensions the right label's score has little other noise, and is
     skewed as well.
 
     Raises ValueError: the dimension is not between 3 and V - 2.

@@ -2,28 +2,29 @@ r"""MLP memories of bilinear features, plain and whitened: how much a neuron sto
 
 The memory has N keys and N values, uniform on the unit sphere of $R^d$, and the features
 $\phi(x) = (A_0x)\odot(A_1x)/\sqrt m$ of independent standard normal $A_0, A_1$. With the readout
-$\sum_t v_t\phi(x_t)^\top$ the memory depends on overlaps, as in `mlp`: $K_{xx}$ has mean 1 and
-variance $8/m$, since a product of two normals has the fourth moment 9. Given the cosine t of two
-keys, $K_{xy}$ has mean $t^2$ and variance $((1+2t^2)^2-t^4)/m$, so that
+$\sum_t v_t\phi(x_t)^\top$ the accuracy depends, as in `mlp`, on the overlaps
+$K_{xy}=\phi(x)^\top\phi(y)$. $K_{xx}$ has mean 1 and variance $8/m$, as a product of two normals
+has the fourth moment 9. Given the cosine t of two keys, $K_{xy}$ has mean $t^2$ and variance
+$((1+2t^2)^2-t^4)/m$, so that
 
 $$ T^2 = E K_{xy}^2 = q + \frac1m\Big(1+\frac4d+3q\Big),\qquad q = Et^4 = \frac3{d(d+2)} . $$
 
-No width removes q: the features are quadratic forms. To leading order the smallest of N margins is
+As m grows, $K_{xy}$ tends to $t^2$, and $T^2$ to q. To leading order the smallest of N margins is
 
 $$ \gamma = C_s - C_x\sqrt{\frac{N\log N^2}{md}\Big(1+\frac{3m}{d^2}\Big)},\qquad C_s=1,\ C_x=2 ,
 $$
 
-since the N(N - 1) differences of two scores have the variance $2NT^2/d$. The published form has no
-bracket, and fitted constants.
+since the N(N - 1) differences of two scores have the variance $2NT^2/d$. The published form lacks
+the bracket, and its constants are fitted.
 
-A *whitened* readout is fitted by least squares: it answers with the projection of the values onto m
-dimensions of $R^N$, so that $\sum_yK_{xy}^2 = K_{xx}$. The own share $K_{xx}$ is $\rho=m/N$ on
-average. The rest of the sum, $K_{xx}(1-K_{xx})$, is cross talk. Relative to the own share
+A *whitened* readout is fitted by least squares. Its K is a projection of $R^N$ onto m dimensions,
+so that $\sum_yK_{xy}^2 = K_{xx}$, of mean $\rho=m/N$. Of this sum $K_{xx}^2$ is the signal, and
+$K_{xx}(1-K_{xx})$ is cross talk. Per rival, their ratio is
 
 $$ T^2 = \frac1N\Big(\frac1\rho-1\Big) = \frac1m-\frac1N . $$
 
-A key's feature norm changes its own share, and with it $T^2$, as before. From m = N on every answer
-is right, and m < N neurons store about m more facts than with the plain readout.
+As above, $K_{xx}$ varies with $|\phi(x)|^2$, and cross talk with $K_{xx}$. From m = N on every
+answer is right, and m < N neurons store about m more facts than with the plain readout.
 """
 
 import math
@@ -106,9 +107,10 @@ def overlaps(associations: float, dim: int, width: float, whitened: bool) -> mlp
     regime=SIZES,
 )
 def accuracy(*, associations: float, dim: int, width: float, whitened: bool) -> float:
-    """Mean share of right answers: 1 for a whitened memory with a neuron per association.
+    """Mean share of right answers: 1 if whitened and m >= N.
 
-    Stated error: {error}, mostly too high: feature norms are more skewed than a gamma law.
+    Stated error: {error}. The formula is mostly too high: feature norms are more skewed than a
+    gamma law.
 
     Raises:
         ValueError: fewer than 1 neuron or 3 dimensions.
@@ -134,8 +136,8 @@ def neurons_alone(*, associations: int, dim: int, width: float) -> float:
 def smallest_margin(*, associations: int, dim: int, width: float) -> float:
     """Mean of the smallest margin (own score minus largest rival score) of a plain memory.
 
-    Acc_g, in the LaTeX above, is the share of keys with a margin above g, and margins below -3
-    count as -3. Keys with a margin below a level are few and nearly independent.
+    In the LaTeX, Acc_g is the share of keys with a margin above g. Keys with a margin below g are
+    few and nearly independent. Margins below -3 count as -3.
 
     Stated error: {error}. The formula is mostly too high, as overlaps are not quite normal. At
     small m the overlaps with one key are sums of m products of normals, with an excess kurtosis of
@@ -170,7 +172,7 @@ def half_width(*, associations: int, dim: int, whitened: bool) -> float:
     """Number of neurons, real, at which half of the answers are right.
 
     Infinite if no number suffices, 0 if below 1. Stated error of a whitened memory: {error}; a
-    plain memory can need 10% more.
+    plain memory can need 10% more than this.
 
     Raises:
         ValueError: fewer than 3 dimensions.

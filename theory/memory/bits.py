@@ -6,14 +6,14 @@ concavity of the binary entropy $h_2$)
 
 $$ B \ge N\,[\log_2M - h_2(\delta) - \delta\log_2(M-1)], $$
 
-and, if the decoder gives probabilities, with mean cross-entropy (Kraft: $2^B$ decoders share a
-likelihood that adds up to $2^B$ over all functions)
+and, if the decoder gives probabilities, with mean cross-entropy (Kraft: under $2^B$ decoders the
+likelihoods of all functions add up to $2^B$)
 
 $$ \mathrm{CE} \ge \log M - \frac{B\log 2}N . $$
 
 By rate-distortion theory the first bound is tight for many facts. The best of $2^B$ random
-codewords agrees with the function in a share of facts. The mean of this share is the mean maximum
-of $2^B$ binomial variables, over N.
+codewords agrees with the function in a share of facts. N times the mean of this share is the mean
+maximum of $2^B$ binomial variables.
 
 **Constructions.** A memory of $n$ pairs under a random permutation recalls a pair with the
 probability that `linear` and `mlp` derive. Constructions are the sum of outer products (unchanged,

@@ -15,8 +15,8 @@ $$ P(c>\rho_{ij}) = I_{(1-\rho_{ij})/2}(\tfrac k2,\tfrac k2), $$
 
 for any values and directions. The decodability $\rho$ of a value is the least $\rho_{ij}$ over its
 rivals, for the directions that make it largest. On average a share of at most $(F-1)\,P(c>\rho)$ of
-the facts is wrong. Where this share is 1%, k is $2\ln(100F)/\ln\frac1{1-\rho^2}$ to leading order,
-which for 64 to 512 facts is 26% to 33% too long. The share is only a bound: rivals that are farther
+the facts is wrong. Where this share is 1%, k is $2\ln(100F)/\ln\frac1{1-\rho^2}$ to leading order:
+for 64 to 512 facts 26% to 33% above the exact k. The share is only a bound: rivals that are farther
 away win less often, and several may win together.
 
 **Values in groups.** There are K groups of b = F/K values. Values are $v=sz+\sqrt\gamma\,c$ with
@@ -114,8 +114,8 @@ def needed_code(
     """Code dimension from which this mean share of facts is sure to be decoded correctly.
 
     The dimension is 0 if below 1. Stated error: the dimension from which half of all decoders have
-    99% right is at most {error} less. The bound counts rivals that win together once each, and few
-    decoders make most of the errors. Raises ValueError as `decodability`.
+    99% right is at most {error} less. The bound counts a fact once for each rival that wins, and a
+    few decoders make most errors. Raises ValueError as `decodability`.
     """
     return crossing.log_root(
         lambda dim: least_share(facts, groups, shared, dim, code), 1.0, level=share, tolerance=1e-9

@@ -106,7 +106,7 @@ def _below(
     margin: float = 0.0,
     single: bool = False,
 ) -> tuple[Array, Array, tuple[Array, Array]]:
-    """Chances (R, x) that a rival, stored or idle, scores less; weights of both axes."""
+    """Chances, (R, x), that a stored and that an idle rival scores less; weights of R and x."""
     score, score_weight = sphere.gauss(dim, _SCORE_NODES)
     scale, scale_weight = quadrature.gamma(2 / dim, _LENGTH_NODES)
     # The n-th power asks for the far tail of c: at n = 131072, 24 nodes leave 0.014 of error.
@@ -244,8 +244,8 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
 def all_recalled(associations: float, dim: float) -> float:
     """Probability that every association is recalled: the few failures are nearly Poisson.
 
-    Stated error: {error} for n >= 30. Few associations do not fail independently: at (n, d) = (5,
-    4) the formula gives 0.21 instead of 0.11.
+    Stated error: {error} for n >= 30. For small n failures are dependent: at (n, d) = (5, 4) the
+    formula gives 0.21 instead of 0.11.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
@@ -333,10 +333,10 @@ def _threshold(success: Callable[[float], float], low: float, high: float) -> fl
 def score_laws(associations: int, dim: int) -> dict[str, Law]:
     r"""Distribution functions of the right score, "own", a wrong score, "rival", and the "lead".
 
-    The lead is over the largest wrong score. The two scores have variances $(n-1)/d^2$ and
-    $(n-2)/d^2+2/d$. The part $2/d$ is not crosstalk: the wrong output is close to the right one, or
-    its input to the query. The lead's law is $1-P(t)$, where $P(t)$ is the probability that the
-    right score leads by at least t.
+    The lead is the right score less the largest wrong score. A right and a wrong score have the
+    variances $(n-1)/d^2$ and $(n-2)/d^2+2/d$. The part $2/d$, of $u_j^\top u_i+e_j^\top e_i$, is
+    not crosstalk. The lead's law is $1-P(t)$, where $P(t)$ is the probability that the right score
+    leads by at least t.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.

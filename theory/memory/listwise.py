@@ -1,20 +1,20 @@
 r"""Listwise retrieval: each own score exceeds the average of its top competitors.
 
-The score of pair i under W has to exceed an average: the mean score of its best competitors, a
+The score of pair i under W has to exceed the mean score of its best competitors, a
 share r of all n - 1, rounded up. As $n\to\infty$ at $n = \alpha d^2$ the competitors' scores are
 normal with the variance $|We_i|^2/d$ for any W, so that this average is $k|We_i|/\sqrt d$ with
 $k = \varphi(\Phi^{-1}(1-r))/r$, and $We_i$ has to lie in a circular cone around $u_i$. A subspace
-of $d^2$ dimensions meets n such cones up to
+of $d^2$ dimensions meets n such cones up to the n with
 
 $$ n\,E\,\mathrm{dist}^2(g, C) = d^2 ,\qquad\text{hence}\quad
    \alpha_c(r) = \frac1{E(k+z)_+^2} = \frac1{(1+k^2)\Phi(k)+k\varphi(k)} , $$
 
-z standard normal. The closed form is reported. The equation on the left holds at finite d as well,
-with the cone's angle $\beta$ for unit vectors: $\cos\beta = E[c\,|\,c>q]$ and $P(c>q) = r$ for a
-coordinate c of a uniform unit vector.
+z standard normal. The closed form is from reports on the paper. The equation on the left holds at
+finite d too, with the cone's angle $\beta$ for unit vectors: $\cos\beta = E[c\,|\,c>q]$ and
+$P(c>q) = r$ for a coordinate c of a uniform unit vector.
 
 The equation leaves out that, at finite n, a memory finds directions in which the top competitors
-happen to score less. With fewer top competitors, a memory stores more pairs beyond the prediction.
+score less. The fewer these are, the more pairs a memory stores beyond the prediction.
 """
 
 import math

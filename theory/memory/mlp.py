@@ -18,8 +18,8 @@ $$ s = \kappa+\alpha+\xi,\quad \alpha\sim N\big(0,\kappa(n_i-1)T^2\big),\quad
 $$ |y|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\xi + r\kappa T^2(N-n_i-n_j) . $$
 
 Here y is no input but $F$ without output j's part. Competitors share the fluctuation r of $|y|^2$,
-of mean 1. Their scores are as correlated as a vector's coordinates along random directions in D
-dimensions (`spectra.effective_rank`). The derivation is in mlp.md.
+of mean 1. Their scores are as correlated as inner products of a vector with random directions in
+D dimensions (`spectra.effective_rank`). The derivation is in mlp.md.
 """
 
 import math
@@ -200,7 +200,7 @@ def mlp_memory_accuracy(
 
     Stated error in the regimes `COSINE` and `RELU`: {error}. With the cosine the formula is mostly
     too low, since competitors correlate less than the theory assumes. With 16 cosine neurons it is
-    up to 0.023 too low. Overlaps of ReLU features are skewed where the quadratic part dominates.
+    up to 0.023 too low. With ReLU it errs where the quadratic part dominates and skews overlaps.
 
     Args:
         associations: N.
@@ -239,11 +239,11 @@ def critical_width(
 ) -> float:
     r"""Width at which all N answers are right with probability 1/2; infinite if no width suffices.
 
-    It is the number of lost neurons (`FeatureLaw`) if a single further neuron suffices.
+    The width is `FeatureLaw.lost` if one more neuron suffices.
 
     Failures are few and nearly independent, so their number is Poisson with mean
-    $N(1-\mathrm{Acc})$. Finite size, cosine: within {error} for d >= 32 and M >= 64, 6% too low at
-    M = d = 32; at d = 16, where inputs are close to each other, up to 9% too low. ReLU: use
+    $N(1-\mathrm{Acc})$. For the cosine the width is right within {error} if d >= 32 and M >= 64, 6%
+    too low at M = d = 32, and up to 9% too low at d = 16, where inputs are close. For ReLU use
     `capacity`, because the width depends steeply on the other sizes once it exceeds $d^2/1.53$.
 
     Raises:
@@ -313,7 +313,7 @@ def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None)
 
     An input's own score exceeds a competitor's by a normal variable of mean 1 and variance 2v,
     $v = (N/d+N/M)/m$. This is negative with probability $e^{-1/(4v)}$, and there are NM such pairs.
-    With M = N much larger than d it is $md = 8N\ln N$: one layer has as many parameters as the
+    If M = N is much larger than d, $m_*d = 8N\ln N$: one layer has as many parameters as the
     linear memory, $d^2 = 8N\ln N$. The limit is approached logarithmically: for N from 128 to 1024
     and d from 32 to 128 the width at finite size is 0.63 (N = d = 128) to 1.05 (N = 1024, d = 32)
     times this width.

@@ -4,8 +4,8 @@ The sign of $w\cdot x$, with d weights, has to be right for n patterns x in gene
 random labels. Each pattern is one bit, so that n/d is a number of bits per weight.
 
 **Real weights** (Cover 1965). Let $C(n,d)$ count the dichotomies that hyperplanes make. A new point
-splits a dichotomy in two if one of its hyperplanes passes through this point. Such hyperplanes
-divide the old points in one dimension less: $C(n+1,d)=C(n,d)+C(n,d-1)$. So
+splits a dichotomy in two if a hyperplane through this point makes the dichotomy. Such hyperplanes
+divide the old points as in d - 1 dimensions: $C(n+1,d)=C(n,d)+C(n,d-1)$. So
 $C(n,d)=2\sum_{k<d}\binom{n-1}k$, and of the $2^n$ dichotomies the share
 
 $$ P(n,d) = P(X\le d-1),\qquad X\sim\mathrm{Bin}(n-1,\tfrac12), $$
@@ -21,7 +21,7 @@ weight, at n = a d is
 $$ s = -\frac{\hat q(1-q)}2 + E\log2\cosh(\sqrt{\hat q}z) + a\,E\log H(u),\quad
    u=\sqrt{\frac q{1-q}}\,z, $$
 
-$z$ standard normal and $H$ its tail, stationary where $q=E\tanh^2(\sqrt{\hat q}z)$ and
+$z$ standard normal and $H$ its tail. s is stationary at $q=E\tanh^2(\sqrt{\hat q}z)$ and
 $\hat q=\frac a{1-q}E(\varphi(u)/H(u))^2$. The capacity is the a at which s = 0.
 """
 
@@ -39,7 +39,7 @@ PATTERNS = Regime(
     {"patterns": log_range(2, 64), "dim": log_range(1, 32)},
     holds=lambda cell: cell["dim"] <= cell["patterns"] <= 4 * cell["dim"],
 )
-"""Regime in which `separable_share` states its error."""
+"""Regime in which `separable_share` is exact."""
 
 
 @prediction(

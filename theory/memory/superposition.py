@@ -11,9 +11,9 @@ $$ e_s = \sum_rD_ru_{a_r(s)},\qquad D_re_s = u_{a_r(s)} + z . $$
 The MLP, 2 R d ReLU neurons of fixed weights, is the gate $x\mapsto D_rx$ and stores no fact. z is a
 sum of R - 1 unit vectors: $|z|^2$ has mean $R-1$ and relative variance $2(R-2)/((R-1)d)$. The score
 of a is 1 + x, where x has variance $|z|^2/d$. The score of another attribute has variance
-$|y|^2/d$, $|y|^2=1+2x+|z|^2$. For the R - 1 attributes in z itself it is nearly 2/d larger, because
-$u_b\cdot Du_b$ has variance 3/(d + 2) instead of 1/d. So a fact is answered correctly with
-probability
+$|y|^2/d$, where $y=D_re_s$, $|y|^2=1+2x+|z|^2$. For the R - 1 attributes in z this variance is
+nearly 2/d larger, as $u_b\cdot Du_b$ has variance 3/(d + 2), not 1/d. So a fact is answered
+correctly with probability
 
 $$ P = E\,F_d\Big(\frac{(1+x)\sqrt d}{|y|}\Big)^{C-R}
    F_d\Big(\frac{(1+x)\sqrt d}{\sqrt{|y|^2+2(d-1)/(d+2)}}\Big)^{R-1} , $$
@@ -27,16 +27,16 @@ outer products of `linear`.
 **Queries of k hops** ask for $r_k(\dots r_1(s))$, where attributes are the subjects.
 
 - *With a chain of thought* the model says each attribute on the way and looks up its embedding.
-  Embeddings and MLP are the same as for one hop. The last answer is right if the answers to all k
-  hops are, about different subjects, so with probability $P(R)^k$. Two corrections are of order
-  1/C: a path may return to a fact, and two wrong answers may lead back.
+  Embeddings and MLP are the same as for one hop. The last answer is right if all k answers are. As
+  they concern different subjects, the probability is $P(R)^k$. Two corrections are of order 1/C: a
+  path may return to a fact, and a second error may undo the first.
 - *Without one*, all $R^k$ compositions count as relations: the probability is $P(R^k)$, with
   $2R^kd$ neurons. To leading order half of the queries are right near $d=(2R^k-1)\ln C$. Two
   compositions of random one-to-one maps agree on a subject with chance about 1/C, as two
   independent maps do.
 
-Only a constant can be saved if neither the network nor the vectors $u_a$ depend on the facts.
-Then $e_s$ alone has to determine $R^k$ attributes, $R^k\log_2C$ bits. A deeper network keeps the
+If neither the network nor the vectors $u_a$ depend on the facts, d can shrink only by a constant
+factor: $e_s$ alone has to determine $R^k$ attributes, $R^k\log_2C$ bits. A deeper network keeps the
 dimension of one hop if its weights hold the table of embeddings, in C neurons for each hop.
 """
 
@@ -62,9 +62,7 @@ FACTS = Regime(
 
 
 def superposed(relations: int, hops: int, chain: bool) -> int:
-    """Count the vectors in a subject's embedding: relations with a chain of thought, else
-    compositions.
-    """
+    """Count an embedding's vectors: one per relation with a chain, else one per composition."""
     return relations if chain else relations**hops
 
 

@@ -10,8 +10,8 @@ $$ \int\varphi(z)\prod_{j\ne i}\Phi\Big(\frac{q(x)+\sigma_iz}{\sigma_j}\Big)dz,\
    \sigma_j^2=\frac{Q_j}d+\frac1{d^2}\sum_{a\ne i,j}Q_a , $$
 
 $Q_a$ the sum of $\pi_{x'}q(x')^2$ over the other tokens of label $a$, and $\pi_x=1-(1-p)^T$ the
-probability that $T$ samples contain the token. The last sum leaves out two labels, i and j. For
-$\sigma_i$, which serves all rivals, the sum is its mean over the rivals,
+probability that $T$ samples contain the token. The last sum leaves out two labels, i and j. As
+$\sigma_i$ serves all rivals j, its sum is the mean over j,
 $\frac{M-2}{M-1}\sum_{a\ne i}Q_a$. With a label for each token the memory is as in `linear`. The
 derivation, and the rates that follow, are in zipf.md.
 

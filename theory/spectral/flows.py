@@ -141,7 +141,7 @@ def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> f
 
 
 def _times(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> list[float]:
-    """Return when gradient or sign flow has either error, as `_latest` does."""
+    """Return about when the subject's and the relation's error are ``error``, for `_latest`."""
     sizes = cell["subjects"], cell["relations"]
     levels = [math.log((own - 1) * (1 / error - 1)) for own in sizes]
     times: list[float] = []
@@ -303,7 +303,7 @@ def log_odds(
         embeddings: kind of embeddings; only sign flow depends on it.
 
     Raises:
-        ValueError: with sign flow, embeddings as for `sign_rates`.
+        ValueError: with sign flow, as in `sign_rates`.
     """
     own, _ = facts.seen_from(part)
     return _strength(facts, part, time, flow, embeddings) - math.log(own - 1)
@@ -315,7 +315,7 @@ def learning_time(
 ) -> float:
     r"""Time at which the probability of a wrong subject, or relation, has fallen to a given error.
 
-    It is 0 for an error that the start does not exceed. Gradient flow has a closed form, right to
+    It is 0 if the initial error is not larger. Gradient flow has a closed form, right to
     1e-5 of the time. With the error $\delta$ and $\kappa_S$ = `time_scale`, a shorter form is right
     to 0.3% for 2 subjects, and 2e-5 for 16:
     $$ T_S \simeq \frac{\kappa_S}2\left[\log\frac x{x_0} + \frac{\mathrm{Ei}(x)-

@@ -8,8 +8,8 @@ $$ G = \sum_i p_i(u_i-\bar u)v_i^\top , \qquad\text{with B samples}\quad p_i\to 
 Item i is recalled if its own score is the largest at $v_i$. The mean number recalled is a sum over
 items of the probability that a Gaussian own score exceeds N - 1 Gaussian competitors:
 
-- gradient step, W = G: item j competes with $p_j(v_j\cdot v_i)$, of variance $p_j^2/d$, and with
-  noise of variance $|Wv_i|^2/d$; item i itself adds $p_i^2$ to $|Wv_i|^2$;
+- gradient step, W = G: item j scores $p_j(v_j\cdot v_i)$, of variance $p_j^2/d$, plus noise of
+  variance $|Wv_i|^2/d$; item i itself adds $p_i^2$ to $|Wv_i|^2$;
 - spectral step, W the polar factor of G: all competitors have variance $1/d$, as W is orthogonal,
   the own score has the variance $V_i/d$, and the signal is
   $s(p) = \frac2\pi\int\frac{p\,m^2}{1+p^2m^2}dt$, where m(t) solves
@@ -134,7 +134,7 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
 
 @dataclass(frozen=True)
 class _Crowd:
-    """Log probability that all rivals, item j of variance 1 + (ratio w_j)^2, stay below a level.
+    """Log probability that all rivals stay below a level; item j has variance 1 + (ratio w_j)^2.
 
     It is tabulated for each block of items and for all competitors. The grids of levels and ratios
     have these ``starts`` and the steps `_STEPS`.

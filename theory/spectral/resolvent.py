@@ -1,4 +1,4 @@
-r"""Signal and noise of scores of a memory: a sum of outer products, with other singular values.
+r"""Signal and noise of scores in a memory: a sum of outer products with changed singular values.
 
 The sum is $G = \sum_kw_ku_kv_k^\top$, with weights $w_k$ and independent vectors
 $u_k, v_k\sim N(0, I/d)$ in $R^d$. In the memory $h_\lambda(G)$ each singular value z of G is
@@ -24,7 +24,7 @@ _BLOCKS = 1.1
 _RARE = 12.0
 """Mean count up to which the law of a count is summed term by term."""
 _SPREAD = 12.0
-"""Logarithm of the factor by which an integral over m extends beyond the most frequent item."""
+"""Logarithm of 1/(m w) at the least m of an integral, with w the largest weight."""
 _Z = np.linspace(-8, 8, 161)
 _CHANCE_Z = stats.norm.pdf(_Z) / stats.norm.pdf(_Z).sum()
 
@@ -139,7 +139,7 @@ class Scores:
 class Memory:
     """A sum of transformed matrices, given by their nodes, in the order of the matrices.
 
-    ``noise`` and ``echo``: the kernels A and D of one_step.md times both weights, (nodes, nodes).
+    ``noise`` and ``echo``: kernels A and D of one_step.md times two nodes' weights, (nodes, nodes).
     """
 
     m: Array

@@ -18,7 +18,7 @@ _SOURCE = "arXiv 2509.26030, H4; derived"
 _STEP = 0.25
 """Step of sums over the logarithm of s, which has errors of order exp(-pi^2 / _STEP)."""
 _FAR = 30.0
-"""Logarithm beyond all frequencies at which the sums end."""
+"""Margin of sums beyond all frequencies, as a logarithm."""
 Array = NDArray[np.float64]
 
 CLASSES = Regime(
@@ -63,7 +63,7 @@ HALVES = Regime(
 
 
 def _groups(items: int, groups: int, power: float, group: int) -> tuple[Array, float, int]:
-    """Frequencies of a class of each group over the largest; the group's own; a group's size."""
+    """Frequency, over the largest, of a class of each group and of this one; a group's size."""
     if not 1 <= group <= groups:
         raise ValueError(f"group {group} of {groups}: give 1 to {groups}")
     found = Memory(items, groups, power).frequencies
@@ -102,9 +102,9 @@ def muon_lead(items: int, groups: int, power: float, group: int) -> float:
 def adam_lead(items: int, groups: int, power: float, group: int) -> float:
     r"""Mean lead of a class of this group after Adam's first step, exactly, in random embeddings.
 
-    Queries and answers are independent uniform orthonormal bases. With many classes, if none has
-    most of the sum of squared frequencies, the lead is $\sqrt{2/\pi}\,Kp_k/|p|$. Raises ValueError
-    for other groups, and as `Memory`.
+    Queries and answers are independent uniform orthonormal bases. With many classes of frequencies
+    $p_k$, if none has most of $|p|^2$, the lead is $\sqrt{2/\pi}\,Kp_k/|p|$. Raises ValueError for
+    other groups, and as `Memory`.
 
     >>> round(adam_lead(10_000, 2, 1.0, 2) / adam_lead(10_000, 2, 1.0, 1), 3)
     0.5
@@ -134,7 +134,7 @@ def muon_gap(items: int, imbalance: float, error: float) -> float:
 
     Half of the classes are r times as frequent as the others, with r the imbalance. After a step of
     gradient descent the gap is $(1-r)\eta$, of order 1 and not 1/K. The next order adds at most
-    $0.3\,\eta/K$ of the gap. With terms of order 1/K this is 2.6% in the regime `HALVES`. Raises
+    $0.3\,\eta/K$ of the gap. With other terms of order 1/K it adds up to 2.6% in `HALVES`. Raises
     ValueError for an error outside (0, 1) or an imbalance outside (0, 1].
     """
     if not (0 < error < 1 and 0 < imbalance <= 1):

@@ -3,8 +3,8 @@ r"""Least squares with fewer measurements than weights, by Muon's flow from W = 
 W moves along the polar factor of minus the gradient, so that times are in units of singular values.
 There are two kinds of measurements. In a regression they are outputs for given inputs. Inputs and
 outputs have Gaussian coordinates and mean square length 1, unless the inputs are orthonormal.
-Gaussian measurements are inner products of W, with p rows and q columns, with Gaussian matrices of
-mean square length 1/q. The vector of their targets has length 1. $\rho$ is the number of
+Gaussian measurements are inner products of W (p rows, q columns) and Gaussian matrices of mean
+square length 1/q. The vector of their targets has length 1. $\rho$ is the number of
 measurements per weight. Derivation: underdetermined.md.
 """
 
@@ -195,8 +195,8 @@ def kept_share(samples: int, outputs: int, time: float) -> float:
 def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> float:
     """Loss over initial loss on few Gaussian measurements: the middle of two exact bounds.
 
-    The bounds are rho t^2 / 2 away, at most 0.0225 in the regime `FEW`. They contain `speed`, and
-    so share its error. Raises ValueError for more columns than rows.
+    The bounds are rho t^2 / 2 from this middle, at most 0.0225 in the regime `FEW`. They contain
+    `speed`, and so share its error. Raises ValueError for more columns than rows.
     """
     missing = max(0.0, 1 - speed(rows, columns) * time)
     return missing**2 + _density(rows, columns, measurements) * time**2 / 2
@@ -209,7 +209,7 @@ def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> flo
 def sensing_speed(rows: int, columns: int, measurements: int) -> float:
     """Inverse of the time in which few Gaussian measurements are fitted: the middle of two bounds.
 
-    The bounds are sqrt(rho) / 2 away, at most 0.0884 in the regime `FEWER`. They contain `speed`,
+    The bounds are sqrt(rho) / 2 from it, at most 0.0884 in `FEWER`. They contain `speed`,
     and so share its error. Raises ValueError for more columns than rows.
     """
     return speed(rows, columns) - math.sqrt(_density(rows, columns, measurements)) / 2

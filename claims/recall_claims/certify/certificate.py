@@ -1,10 +1,10 @@
 """Certificates: the error probability of a claim's verdict by Student's t, at the claim's own
 alpha.
 
-We compute this probability on a few resampled data sets, and certify the largest. A data set holds
-at least `VALUES` new values of each cell, simulated under a new seed. With only 32 to 128
-values we could not estimate a probability of one in a million. A stressed data set also has a rare
-failure that no replicate has shown. Exact rules need no certificate.
+We compute this probability on a few resampled data sets, and certify the largest probability. A
+data set holds at least `VALUES` new values of each cell, simulated under a new seed. With only 32
+to 128 values we could not estimate a probability of one in a million. `stress` is the probability
+on the first data set plus a rare failure. Exact rules need no certificate.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from recall_claims.model.region import EVERYTHING, Component, Interval
 from recall_reports.record.certificates import Certificate
 
 VALUES = 1024
-"""Least number of values in a resampled data set; a cell's first look may have more."""
+"""Least number of a cell's values in a data set, unless its first look has more."""
 LOWER, UPPER = 1, -1
-"""The bounds that may miss. An upper bound is a lower bound of the negated values."""
+"""Signs of bounds: an upper bound is a lower bound of the values times -1."""
 
 
 def certified(
@@ -249,7 +249,7 @@ def _deciding_bounds(component: Component) -> tuple[Sequence[int], Sequence[int]
 def stressed(values: Array, count: int) -> Array:
     """Add a rare failure that no pilot showed: one value 20 standard deviations below the mean.
 
-    First the data set is repeated until it has 2.5 to 5 times `count` values, if it has fewer.
+    A data set of fewer than 2.5 `count` values is first repeated, to 2.5 to 5 `count` values.
 
     `count`: replicates of a cell at the claim's last look.
     """

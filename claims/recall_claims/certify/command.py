@@ -29,7 +29,7 @@ from recall_claims.model.papers import papers
 from recall_reports.record.certificates import Certificate, Certificates, load
 
 SEEDS = (1001, 1002, 1003)
-"""Seeds of the resampled data, other than the record's."""
+"""Seeds of the resampled data, not the record's."""
 
 
 def main(options: argparse.Namespace, collected: Sequence[Claim]) -> int:
@@ -96,7 +96,7 @@ def broken(found: Mapping[str, Certificate], budget: float) -> list[str]:
 
 
 def table(found: Mapping[str, Certificate], kept: Mapping[str, Certificate]) -> Table:
-    """Make a table: a row per certificate found, and the sum of all kept."""
+    """Make a table: a row per new certificate, and the sum of kept `refutes`."""
     shown = Table(title="probabilities of errors of claims by Student's t")
     for heading in ("claim", "worlds", "alpha", "refutes", "at least", "supports", "under stress"):
         shown.add_column(heading)

@@ -56,7 +56,7 @@ def misses(
     Args:
         world: the values that samples are drawn from, shape (values,).
         count: values in a sample.
-        level: error probability at which the lower end is computed.
+        level: error probability of the lower bound.
         rng: generator of the samples.
         judged: computes the values to judge, of mean 0, from the indices of samples' values; both
             have the shape (samples, count). Needed if each value depends on the whole sample. By

@@ -5,12 +5,12 @@ costly or small. Then we draw blocks of all claims at the same rate. Within a cl
 equally probable; nothing in the ledger changes them.
 
 Let claim c have M_c blocks, of which n_c were drawn, and let d_c be its share of wrong blocks. The
-probability that no drawn block is wrong is at most prod (1 - d_c)^n_c. If n_c >= f M_c for all c,
-this is at most (1 - d)^(f M), by the inequality of the means, with d the share of wrong blocks
-among all M blocks. Let f be the least n_c / M_c. If no drawn block is wrong, d is at most
-1 - 0.01^(1/(f M)) with 99% confidence. If every one of C claims has the same weight, C min n_c
-replaces f M. While some claims are unseen, the first bound is 1, and in the second the number of
-claims seen replaces f M (by Maclaurin's inequality).
+probability that no drawn block is wrong is at most prod (1 - d_c)^n_c. Let f be the least
+n_c / M_c, and d the share of wrong blocks among all M blocks. By the inequality of the means, the
+probability is at most (1 - d)^(f M). If no drawn block is wrong, d is at most 1 - 0.01^(1/(f M))
+with 99% confidence. If every one of C claims has the same weight, C min n_c replaces f M. While
+some claims are unseen, the bound on d is 1. With equal weights, the number of claims seen then
+replaces f M (by Maclaurin's inequality).
 
 The bound holds whenever time is up, however long blocks took. The order of blocks is fixed
 beforehand, and no block raises the bound. So the bound errs only if it errs at one fixed
@@ -36,8 +36,8 @@ from recall_reports import phrases
 
 CONFIDENCE = 0.99
 OF_IDENTITY = 1e-2
-"""Largest difference between an identity's observable and the same drawn again, as a share of the
-claim's tolerance."""
+"""Largest difference of an identity's observable from its value when drawn again, as a share of
+the claim's tolerance."""
 
 Unit = tuple[str, int]
 """A block: its claim's id, and its place among the claim's blocks."""

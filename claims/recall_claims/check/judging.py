@@ -46,7 +46,7 @@ VERSIONS = ("python", "numpy", "scipy", "torch")
 
 @dataclass
 class Evidence:
-    """The blocks that the looks of a claim asked for, by cell and number."""
+    """The blocks that the looks of a claim asked for, by cell and index."""
 
     ledger: Ledger
     versions: str

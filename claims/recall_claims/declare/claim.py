@@ -26,7 +26,7 @@ Grid = Tiers | Callable[[], Tiers]
 Sizes = int | tuple[int, int]
 """Replicates per cell: at the only look, or at the first and the last look."""
 LARGEST = 1e6
-"""The largest `size` of a cell that a search simulates."""
+"""Largest `size` of a cell that a search simulates."""
 T = TypeVar("T")
 
 
@@ -92,9 +92,9 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
 class Claim:
     """A theorem made executable.
 
-    Fields are the arguments of the `claim` decorator, by tier where tiers differ, and the function
-    that it decorates: `observe`, its docstring `statement` and its `module`. `regime_text` says in
-    words why the grid lies in the theorem's regime; `regime` is None if there are only such words.
+    Fields are the arguments of the `claim` decorator, by tier where tiers differ. The decorated
+    function is `observe`, its docstring `statement`, its module `module`. `regime_text` says why
+    the grid lies in the theorem's regime; `regime` is None if only text is given.
     """
 
     id: str
@@ -150,7 +150,7 @@ class Claim:
     def looks(self, tier: str) -> int:
         """Count the looks if each doubles the replicates, from the first number to the last.
 
-        `steps` has more looks if these do not share alpha. A tier without replicates has 0.
+        `steps` has more if looks do not share alpha. A tier without replicates has no look.
         """
         first, last = self.replicates.get(tier, (0, 0))
         return (last // max(first, 1)).bit_length()
@@ -185,7 +185,7 @@ class Claim:
 class Control:
     """A planted wrong theory; unless the same data refute it, the claim is not supported.
 
-    The control replaces the claim's `predict`, its `rule`, or both, or alters the claim.
+    The control replaces the claim's `predict`, `rule` or both, or changes the claim by `alter`.
 
     >>> control = Control("one-length", "1/L for 1/L^2", lambda cell: 1 / cell["length"])
     >>> control.predict(Cell(length=4))
@@ -240,7 +240,7 @@ def claim(
     Args:
         id: stable name; seeds and ledger keys derive from it.
         title: one line; by default the docstring.
-        source: paper and statements; provenance and derivation if the prediction has none.
+        source: paper and statements; provenance and derivation too if the prediction has none.
         latex: the formula under test; by default the prediction's.
         regime: why the grid lies in the theorem's regime; a `Regime` is checked, and searched by
             `--hunt`. By default the prediction's.
@@ -248,7 +248,7 @@ def claim(
             leaves out cells of more than a million. If `regime` is a `Regime`, smoke and standard
             tiers must not have such cells. Without `size`, any cell of the regime is cheap enough.
         cells: the grid, for all tiers or per tier, or a function that returns it. A process calls
-            the function at most once, and a worker that simulates never. A tier without cells does
+            the function at most once, and a simulating worker never does. A tier without cells does
             not run the claim. "full" has the cells of "standard" if it is not named.
         replicates: replicates per cell at the first look and at the last, such as ``(256, 4096)``:
             the last are the first, doubled some times. There is a look after each doubling, or more
@@ -269,7 +269,7 @@ def claim(
         critical: predicted critical value of the plot's x, for panels with x divided by this value
             (`Plot`, collapse); by default the prediction of a rule that locates a critical value.
         curve: predicted mean of the observations, for the plot alone, if `predict` is a critical
-            value or not given; by default the curve of that prediction.
+            value or not given; by default the curve of the critical value's formula.
         relaxes: makes the claim exploratory: the claim tests whether a result holds without one of
             its assumptions. A pair of texts: the assumption with its replacement, and the theorem
             in a word or two. They are a row and a column of the report's table of assumptions. The

@@ -28,13 +28,13 @@ from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 
 OFF_TIES = 1.0000317
-"""Factor on a prediction before rounding: numbers such as 0.12345 would lie halfway."""
+"""Factor on a number before rounding, so that 0.12345 and the like are no ties."""
 
 GIVEN = frozenset({"abc", "builtins", "recall_claims", "typing"})
-"""Modules whose classes are no claim author's."""
+"""Modules of classes that no claim author wrote."""
 
 FINE = 50
-"""Number of a law's quantiles to hash, per stretch of probability as wide as its region."""
+"""Number of a law's quantiles to hash, in each stretch of `Law.within` of probability."""
 
 
 def registration(claim: Claim, tier: str) -> str:
@@ -90,7 +90,7 @@ def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:
 
 
 def _predicted(value: Any, within: float) -> Any:
-    """Convert a prediction to JSON types; a law judged to `within` becomes its quantiles."""
+    """Convert a prediction to JSON types; a law becomes its `_quantiles` for `within`."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -104,8 +104,8 @@ def _quantiles(law: Callable[[Any], Any], within: float) -> list[float]:
     """Return a law's quantiles at equally spaced levels, rounded to fit the law's own scale.
 
     A quantile is rounded to about 1/1000 of the distance between two others: at levels lower and
-    higher by `within`. So two laws differ in some quantile if they are farther apart than a few
-    hundredths of their region. The tails of a law, which rounding distorts, do not count. Quantiles
+    higher by `within`. So two laws differ in some rounded quantile if they are farther apart than a
+    few hundredths of `within`. The tails of a law, which rounding distorts, do not count. Quantiles
     at a jump are rounded more finely, since moving a jump moves all of its probability.
     """
     count = math.ceil(FINE / within)
@@ -145,7 +145,7 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def _plain(value: object, where: str) -> Any:
-    """Convert a value to JSON types, the same for equal declarations."""
+    """Convert a value to JSON types; equal values give equal results."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, bool | str) and not isinstance(value, Enum)):
@@ -181,7 +181,7 @@ def _plain(value: object, where: str) -> Any:
 
 
 def _texts(kind: type, where: str) -> list[str]:
-    """Return the syntax trees of a class and its base classes, where an author wrote them."""
+    """Return the syntax trees of a class and its bases, without those that no author wrote."""
     own = (one for one in kind.__mro__ if one.__module__.split(".")[0] not in GIVEN)
     try:
         return [ast.dump(ast.parse(textwrap.dedent(inspect.getsource(one)))) for one in own]

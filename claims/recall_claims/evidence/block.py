@@ -24,9 +24,9 @@ from recall_claims.judge.methods import Array
 FORM = b"\x01"
 MOST_NAMES, LONGEST_NAME = 1_000, 200
 LONGEST_HEAD = MOST_NAMES * 12 * LONGEST_NAME
-"""Largest number of bytes before the values; JSON writes a character in up to twelve."""
+"""Largest number of bytes before the values; JSON takes up to twelve for a character."""
 LARGEST = 2**24
-"""Largest number of bytes of a block's values; a ledger cannot exhaust the memory."""
+"""Largest number of bytes of a block's values, so that no block exhausts the memory."""
 
 
 ZERO = 1e-12
@@ -35,8 +35,8 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 """Share of the largest figure by which rounding may move a figure on another processor."""
 
 AMPLIFIED, OF_SPREAD = 10, 1e-4
-"""Rounding may grow so many times where its root mean square is at most this share of the standard
-deviation of the replicates: it then moves no verdict."""
+"""Factor on `TOLERANCE` for differences that move no verdict, as their root mean square is at most
+`OF_SPREAD` standard deviations of the replicates."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class BlockResult:
     Attributes:
         observations: observables, each of shape (replicates,).
         seconds: time of the simulation.
-        parts: parts that were simulated one by one to fit into memory; not kept in the ledger.
+        parts: number of parts, simulated in turn to fit into memory; not kept in the ledger.
     """
 
     observations: Mapping[str, Array]

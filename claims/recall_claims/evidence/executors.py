@@ -71,8 +71,8 @@ def installed(package: str) -> str:
 def one_thread() -> None:
     """Let torch, NumPy and SciPy use one thread in this process.
 
-    Sums over several threads have other last digits: a block's figures and its verdict must not
-    depend on the number of cores or on the process that runs it.
+    Sums over several threads have other last digits, but neither a block's figures nor a verdict
+    may depend on the number of cores or on the process.
     """
     torch = loaded_torch()
     if torch is not None:
@@ -122,7 +122,7 @@ def capacity(executor: Executor) -> int:
 
 
 def in_other_processes(executor: Executor) -> bool:
-    """Whether the executor is Python's own pool of processes, apart from this process."""
+    """Whether the executor is a `ProcessPoolExecutor`, whose calls run in other processes."""
     return isinstance(executor, ProcessPoolExecutor)
 
 

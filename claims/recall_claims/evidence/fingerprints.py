@@ -5,9 +5,9 @@ directly or not, except theory and this library. It also depends on every file o
 modules. Each conftest.py next to or above the claim counts, and each plugin of pytest's
 configuration, with their imports, because they could change the observations.
 
-Fingerprints are of syntax trees without comments and docstrings. They also leave out arguments that
-only declare claims: in decorators of plain functions, and in calls that make the file's other
-claims. If a call makes a claim of a lambda or closure, that claim's fingerprint includes the call.
+Fingerprints are of syntax trees without comments and docstrings. They also leave out decorators
+that make claims of plain functions, and assignments that make a claim by a call. If such a call
+makes a claim of a lambda or closure, this claim's fingerprint includes the assignment.
 """
 
 import ast
@@ -99,9 +99,9 @@ def _is_plain(function: Callable[..., Any]) -> bool:
 
 @cache  # a file has many claims
 def _shared(module: types.ModuleType) -> tuple[str, dict[int, list[str]]]:
-    """Return the code that all claims of a file share, and the calls that make its other claims.
+    """Return the code that all claims of a file share, and the assignments of other claims.
 
-    The calls are listed by the identity of their function.
+    They are listed by the `id` of the claim's function.
     """
     tree, made = parsed(module.__name__), dict[int, list[str]]()
     for node in [*tree.body]:
@@ -131,7 +131,7 @@ def _without_texts(statement: ast.Assign) -> str:
 
 @cache
 def _imported_code(module: str) -> dict[str, str]:
-    """Return the other code that counts for a claim file: modules, conftest files, data files."""
+    """Return the code outside a claim file that counts for it: modules, conftest and data files."""
     names = sorted((upstream(module) | _loaded(module)) - {module})
     counted = [name for name in names if "theory" not in name.split(".") and not in_library(name)]
     code = {name: _module_code(name) for name in counted}
@@ -169,7 +169,7 @@ def _folders(module: str) -> tuple[Path, ...]:
 
 
 def _conftests(module: str) -> Iterator[tuple[int, ast.Module]]:
-    """Yield how many folders each conftest.py is above a module's, and its syntax tree."""
+    """Yield each conftest.py: how many folders it is above the module, and its syntax tree."""
     for up, folder in enumerate(_folders(module)):
         file = folder / "conftest.py"
         if file.is_file():

@@ -188,7 +188,7 @@ def _modules(package: str) -> set[str]:
 
 
 def bases(modules: Collection[str]) -> dict[str, list[str]]:
-    """Map each existing module to the nearest of the other modules that its imports lead to."""
+    """Map each existing module to the nearest of `modules` to which its imports lead."""
     return {
         module: sorted(_reach(module, modules.__contains__).intersection(modules))
         for module in sorted(modules)

@@ -9,10 +9,10 @@ another table, and `why_missing` says what was wrong with it.
 
 The ledger also counts the attempts ever made at a claim in a tier. Each seed, each version of the
 code and each registration is another attempt, and each may wrongly refute the claim with
-probability alpha. Making T attempts and showing one has up to T times that probability. Attempts
-that only a baseline lists count as well, so a new ledger starts from the published number. A record
-does not name its code: for a new ledger, the same seed and registration are the same attempt, even
-if the code was edited since.
+probability alpha. Of T attempts, the one shown may wrongly refute with up to T times that
+probability. Attempts that only a baseline lists count as well, so a new ledger starts from the
+published number. A record does not name its code: for a new ledger, the same seed and registration
+are the same attempt, even if the code was edited since.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["BlockKey", "BlockResult", "EvidenceSet", "Ledger", "Place"]
 DAMAGED = "damaged"
 """The first word of the reason to simulate a block again after it was put aside."""
 MOST_RECALLED = 100
-"""Largest number of attempts at a claim that are taken over from a record."""
+"""Largest number of attempts at a claim taken over from a record."""
 PAGE = 1_000
 """Number of blocks to read at a time."""
 SPENT = (
@@ -177,9 +177,9 @@ class Ledger(LedgerFile):
         return self.place(drawn)
 
     def recall(self, drawn: EvidenceSet, others: int) -> None:
-        """Add attempts until the ledger has as many other than `drawn` as a record lists.
+        """Add attempts until the ledger has `others` attempts other than `drawn`.
 
-        `others`: number of these in the record; at most `MOST_RECALLED` count.
+        `others`: number in a record; at most `MOST_RECALLED` count.
         """
         place = self.place(drawn)
         for number in range(place.sets - bool(place.shown), min(others, MOST_RECALLED)):

@@ -23,7 +23,7 @@ UNTENABLE = (ClaimError, ValueError, TypeError, KeyError)
 def check_text(claim: Claim) -> None:
     """Refuse a claim for faults that show before rule and controls are tried.
 
-    No function that returns a grid is called. `CriticalLocation` predicts, to complete given cells.
+    No grid function is called, and no prediction except by `CriticalLocation`, to complete cells.
 
     Raises:
         ClaimError: as for `check`.
@@ -116,7 +116,7 @@ def _theory_named(claim: Claim) -> list[str]:
 
 
 def _seeing(theory: Sequence[str]) -> list[str]:
-    """Complain that a simulation sees these parts of a theory, if any."""
+    """Complain that a simulation uses these parts of a theory, if any."""
     return [
         f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
         "predict, rule and cells, and import none where the simulation stands"
@@ -134,7 +134,7 @@ def _seeded(claim: Claim) -> list[str]:
 
 
 def _numbers(claim: Claim, tiers: Collection[str]) -> list[str]:
-    """Find senseless numbers of replicates and blocks, in the tiers that have cells."""
+    """Find senseless numbers of replicates and blocks in these tiers."""
     problems = [] if tiers else ["no cells in any tier"]
     for tier in tiers:
         first, last = claim.replicates.get(tier, (0, 0))
@@ -153,7 +153,7 @@ def _numbers(claim: Claim, tiers: Collection[str]) -> list[str]:
 
 
 def _grid(claim: Claim, tier: str) -> list[str]:
-    """Find faults of a tier's cells, by themselves and as parts of the regime."""
+    """Find a tier without cells, and cells repeated, too costly or outside the regime."""
     points, problems = claim.cells[tier], []
     if not points:
         problems.append(f"no cells in the {tier} tier")

@@ -1,6 +1,6 @@
 """Functions developed here that a function may call, and seeds fixed in them.
 
-We read them from names in compiled code, which may find too many, and seldom too few.
+A search by names in compiled code finds them. It may find too many, and seldom too few.
 """
 
 import dis
@@ -34,11 +34,11 @@ def reached(*starts: Any) -> set[types.FunctionType]:
 
 
 def names(function: types.FunctionType) -> set[tuple[str, str]]:
-    """Return the names that a function uses, and its own, each paired with the function's module.
+    """Return the names that a function uses, and its own name, each with the function's module.
 
     For a method, the name of its class replaces its own name; for an inner function, the name of
-    the outermost function. Imported names are paired with the module that uses them, not with the
-    module that defines them.
+    the outermost function. Imported names are paired with the module that uses them, not the
+    one that defines them.
     """
     home = function.__module__
     top = function.__qualname__.partition(".")[0]
@@ -74,7 +74,7 @@ def _called(function: types.FunctionType) -> tuple[types.FunctionType, ...]:
 
 
 def _within(value: Any) -> Iterator[types.FunctionType]:
-    """Yield functions developed here, outside this library, that calling a value may run first."""
+    """Yield functions developed here, not in the library, that calling a value may run directly."""
     if isinstance(value, On | partial):
         value = value.law if isinstance(value, On) else value.func
     values = vars(value).values() if isinstance(value, type) else (value,)

@@ -7,9 +7,9 @@ call. So we simulate pairs of replicates again, from the first block in a claim'
 workers are other processes, we simulate one pair in the judging process too.
 
 A batch of another size rounds differently, and rounding may decide a tie in another way. So if a
-replicate differs, we simulate it twice more, in blocks of the same size where all others have new
-draws. There, any difference beyond rounding is a fault. After the last look
-we compare blocks in every cell: blocks whose replicates share something differ too much.
+replicate differs, we simulate it twice more, in blocks of the same size where all other replicates
+have new draws. There, any difference beyond rounding is a fault. After the last look we compare
+blocks in every cell: blocks whose replicates share something differ too much.
 
 Faults may remain: nobody sees a rare event that no replicate shows.
 """
@@ -30,11 +30,12 @@ from recall_claims.model.cell import Cell
 
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 """Rounding tolerance, as a share of the largest figure. Rounding depends on the size of a batch,
-and later steps enlarge the error. Figures that replicates share by mistake differ by more."""
+and later steps enlarge the error. If replicates share draws, figures differ by more."""
 TRIED = 10
-"""Most pairs to simulate again; a pair reveals a shared sign in only half of all cases."""
+"""Largest number of pairs to simulate again; half of them reveal a random sign shared by all."""
 LEAST = 2
-"""Least number of pairs to simulate again, and number of sets of strangers for a suspect pair."""
+"""Least number of pairs to simulate again, and of batches that mix a suspect with strangers
+(`Draw`)."""
 CHEAP = 0.2
 """Processor seconds for further pairs, or a tenth of their block's time if that is more."""
 
@@ -102,7 +103,7 @@ def pairs(count: int) -> Iterator[tuple[int, int]]:
 
 
 def among_strangers(index: int, count: int, number: int) -> list[int]:
-    """Return indices of a block with a replicate at another place, among strangers.
+    """Return a block's indices in reverse order; strangers replace all but `index`.
 
     `number` selects the strangers.
 
@@ -118,8 +119,8 @@ def differing(
 ) -> list[int]:
     """Return the indices whose figures in the block differ from `found`, simulated again.
 
-    Rounding does not count: neither the floating-point type's, nor an identity's tolerance. None
-    differ if memory was too small (`found` is None).
+    Rounding and an identity's tolerance do not count. The list is empty if memory was too small, so
+    that `found` is None.
     """
     count = next(iter(block.values())).size
     own = [(n, index) for n, index in enumerate(indices) if index < count]
@@ -173,7 +174,7 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
 
 
 def part(look: int) -> float:
-    """Return the part of a level that `alike` has if this look is the last.
+    """Return the share of a level for `alike` to use if this look is the last.
 
     Any look may be the last, and cells that take turns can have more looks than a cell has steps.
 

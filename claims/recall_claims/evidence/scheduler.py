@@ -69,17 +69,17 @@ class Scheduler:
 
     Theorems come before exploratory claims, and cheap claims before costly ones, so that most
     verdicts come early. A claim's remaining path is a chain of blocks, one per look, which more
-    workers do not shorten. Once its path takes more than a quarter of the time in which the workers
-    could finish all claims, a claim goes first, and the longest path before others. So the last
-    claims end at about the same time. With the block times of a whole run, 2 to 64 workers need at
+    workers do not shorten. A claim goes first once its path takes more than a quarter of the time
+    in which the workers could finish all claims. Of such claims, the longest path goes first. So
+    the last claims end together. With the block times of a whole run, 2 to 64 workers need at
     most 2.5 per cent longer than if the longest path always went first. No order changes a figure.
 
     A worker that dies ends its executor. If an option value named the executor, we start another,
     and send each `Flight` again by itself. If a worker then dies, only the flight's claim fails.
-    Without a name, all claims in flight fail.
+    If no option value named it, all claims in flight fail.
 
     Args:
-        ledger: ledger that has and keeps blocks, or its file, which is opened when first needed.
+        ledger: ledger of the blocks, or its file, which is opened when first needed.
         executor: executor of the blocks, or an option value for `executors.factory`, whose executor
             is started when first needed. None simulates nothing.
 
@@ -207,7 +207,7 @@ class Scheduler:
                 self._ledger.close()
 
     def _submit(self, first: Running) -> None:
-        """Fill the executor: with one suspect flight, or else with blocks of the next claims."""
+        """Fill the executor: with one lost flight, or else blocks of the next claims."""
         try:
             while self._room(limited=first.settings.limit is not None):
                 if self._suspects:
@@ -244,7 +244,7 @@ class Scheduler:
         """Yield claims in the order to start: long chains of blocks first, then the cheapest.
 
         This begins expected claims. The awaited claim `first` goes first if its time is unknown,
-        and is the only claim for a serial executor; but `last` claims wait for others.
+        and is the only claim for a serial executor. If it is one of `last`, it waits for others.
         """
         asked: list[Running] = []
         sending = (name for name, running in self._open.items() if running.round.unsent)
@@ -374,7 +374,7 @@ class Scheduler:
                 costs.learn(task.key, result.seconds)
 
     def _lost(self, flight: Flight, error: BrokenExecutor) -> None:
-        """Queue a lost flight again; fail its claim if it flew alone, or no executor restarts."""
+        """Queue a lost flight again; fail its claim if no other flew, or no executor restarts."""
         first = flight.executor is self._executor  # only the first flight replaces it
         if first and self.executor_name:  # a named one can start again
             flight.executor.shutdown(wait=False, cancel_futures=True)

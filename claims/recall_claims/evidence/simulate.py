@@ -43,8 +43,8 @@ def simulate(task: Task) -> BlockResult:
     """Simulate one block.
 
     If memory runs out, the block is simulated in halves, then in quarters, and so on. Every
-    replicate has its own generator, so its draws are the same as in the whole block. Its figures
-    are the same except for rounding, which depends on the size of a batch.
+    replicate has its own generator, so its draws are the same as in the whole block. Only
+    rounding, which depends on the size of a batch, changes its figures.
 
     Raises:
         SimulationError: the worker's code or libraries differ from the run's, the claim's function
@@ -88,7 +88,7 @@ def _prepare() -> None:
 
 
 def elsewhere(task: Task, result: BlockResult) -> None:
-    """Simulate two replicates of another process's replayed block here; if they differ, all.
+    """Simulate here two replicates of another process's replayed block; if figures differ, all.
 
     Raises:
         SimulationError: figures differ both times.
@@ -106,7 +106,7 @@ def elsewhere(task: Task, result: BlockResult) -> None:
 
 
 def simulate_each(tasks: Sequence[Task]) -> list[BlockResult]:
-    """Simulate some blocks of a claim, in an executor's worker; on a GPU, a cell's together."""
+    """Simulate blocks of a claim in an executor's worker; on a GPU, blocks of a cell together."""
     found: list[BlockResult] = []
     for _, same in groupby(tasks, lambda task: (task.cell, task.device, task.replay)):
         blocks = [*same]

@@ -206,8 +206,7 @@ def _confirm(
     """Judge a shrunk violation on fresh evidence, once and for all.
 
     A violation that rests on t must be confirmed twice, each time on fresh evidence at the whole
-    level. On skewed data t errs more often than its level says, but the probability of two errors
-    is only the square.
+    level. On skewed data t errs with a probability p above its level, but twice only with p^2.
     """
     claim = trail.claim
     number = tables.begin_confirmation(claim.id, probe)

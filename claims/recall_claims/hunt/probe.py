@@ -28,7 +28,7 @@ BLOCK, DOUBLINGS = 16, 10
 MORE_LOOKS = 2
 """Looks that a confirmation has beyond the claim's: bets need more replicates than t bounds."""
 SECONDS = 3.0
-"""Processor time after which a probe stops, in seconds."""
+"""Processor seconds after which a probe stops."""
 ERRORS = 4.9
 """Distance from an edge, in standard errors, at which LEVEL is reached."""
 
@@ -59,10 +59,11 @@ def alone(claim: Claim, point: Cell) -> Claim:
 
 
 def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float = SECONDS) -> Probe:
-    """Simulate until the point fails at LEVEL, the estimate is inside, or time or replicates end.
+    """Simulate until the point fails at LEVEL, the estimate is in the region, or time or
+    replicates end.
 
     The probe gives up if ``patience`` seconds would not suffice to show the point outside the
-    region, even if the estimate were one standard error farther out. The draws depend only on the
+    region, even if the estimate were one standard error farther out. Draws depend only on the
     seed, the claim and the point.
 
     Raises:

@@ -1,7 +1,7 @@
 """Bounds for the mean of a cell's replicates: by betting, by a t interval, or without chance.
 
-Each method gives an interval whose two ends each miss the mean with probability at most alpha, by
-different arguments:
+Each method gives an interval whose two ends each miss the mean with probability at most alpha, for
+different reasons:
 
 * `Betting` is exact for observables of a declared range, at every number of replicates, and at all
   looks at once;
@@ -30,15 +30,15 @@ Array = npt.NDArray[np.float64]
 T = TypeVar("T")
 
 STAKES = np.append(np.geomspace(0.01, 0.9, 12), 1.0)
-"""Stakes: the shares of wealth that the bets of Betting's mixture risk."""
+"""Shares of wealth that the bets of Betting's mixture risk."""
 PARTS = np.append(np.full(12, 0.75 / 12), 0.25)
-"""Share of the initial wealth behind each stake. The whole stake has a quarter of the wealth. It
-wins most if all replicates agree. One replicate against it loses this quarter, which costs a log
-wealth of log(4/3), or 2 per cent more replicates."""
+"""Share of the initial wealth behind each stake. Stake 1 has a quarter of the wealth. It wins
+most if no replicate is against the bet. One replicate of value 0 loses this quarter, which costs a
+log wealth of log(4/3), or 2 per cent more replicates."""
 
 MANY = 2**14
-"""Number of values above which values that agree to 2^-10 are counted together; also, how many
-values have the logarithms of all stakes in memory at once, 3 MB."""
+"""Number of values above which values that agree to 2^-10 are counted together; also, number of
+values whose logarithms for all stakes are in memory at once, 3 MB."""
 
 
 ROUNDINGS = 64

@@ -21,8 +21,8 @@ T = TypeVar("T")
 class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
     """A frozen set of named parameters.
 
-    A cell is a mapping, so that ``simulate(**cell)`` works, and ``Problem.of(cell)`` of a theory's
-    class of sizes. Two cells with the same text `id` are equal, in whatever order their parameters
+    A cell is a mapping, so that ``simulate(**cell)`` works, and ``Problem.of(cell)`` makes a
+    theory's sizes. Two cells with the same text `id` are equal, in whatever order their parameters
     were written. Seeds and ledger keys use this text.
 
     Raises:

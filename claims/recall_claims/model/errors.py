@@ -15,7 +15,7 @@ NOT_AUTHORS = (
 def told(error: BaseException) -> str:
     """Return an error's type and text.
 
-    If an author's own code led to the error, the last line of that code follows.
+    If a claim author's code led to the error, the code's last line follows.
 
     >>> told(ValueError("no such size"))
     'ValueError: no such size'
@@ -32,7 +32,7 @@ def told(error: BaseException) -> str:
 
 
 def _authors(error: BaseException) -> list[traceback.FrameSummary]:
-    """Return the traceback's lines in an author's own code."""
+    """Return the traceback's lines in authors' code."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [(Path(frame.filename), frame) for frame in frames if not frame.filename.startswith("<")]
     return [f for file, f in own if not any(map(file.resolve().is_relative_to, NOT_AUTHORS))]
@@ -66,7 +66,7 @@ class ClaimError(ValueError):
 class SimulationError(RuntimeError):
     """There is no evidence: a simulation failed, or returned unusable numbers, such as NaN.
 
-    Also raised if the ledger lacks blocks of a claim, or a worker has other code.
+    Also raised if the ledger lacks a claim's blocks, or a worker has other code than the run.
     """
 
 

@@ -65,8 +65,8 @@ def add_paper(path: Path) -> None:
     Raises:
         OSError: the file cannot be read.
         ValueError: the file is not TOML, an entry is missing or wrong, or another paper has its id.
-            Earlier papers leave too small a share. Two statements share an id, or a statement rests
-            on itself or on an unknown statement, or cites no work of a group or an unknown work.
+            Earlier papers leave too small a share. Two statements share an id. A statement rests on
+            itself or on an unknown statement, names an unknown work, or names none in a group.
     """
     paper = _read(path)
     if papers().get(paper.key, paper) != paper:
@@ -82,7 +82,7 @@ def add_paper(path: Path) -> None:
 
 
 def papers() -> dict[str, Paper]:
-    """Return all papers added, by key."""
+    """Return all papers added, by id."""
     return dict(sorted(_added.items()))
 
 

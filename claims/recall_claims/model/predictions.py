@@ -16,7 +16,7 @@ Point = Mapping[str, Any]
 """The parameters of a point, such as a cell."""
 Size = float | str | Callable[[Point], float]
 Stated = tuple[Size, str] | tuple[Size, str, Callable[[Point], bool]]
-"""The size of an error, the points with this error in words, and a test for such points."""
+"""The size of an error, words for the points that have it, and a test for such points."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -31,8 +31,8 @@ class Error:
 
     Attributes:
         size: a number, or a function of the point, which `where` then has to describe.
-        where: the points with this error in words, if there are several errors; or the error itself
-            in words, if it depends on the point.
+        where: words for the points that have this error, if there are several errors; words for the
+            error itself, if it depends on the point.
         holds: whether a point has this error; if a point has several, the first counts.
         relative: whether the error is a share of the prediction.
     """
@@ -106,7 +106,7 @@ class Prediction:
             point: point whose error counts; not needed if all points have the same error.
 
         Raises:
-            ClaimError: no error is stated for the point, or, without a point, for all points.
+            ClaimError: no error is stated for the point, or `point` is None and errors differ.
         """
         found = [error for error in self.errors if point is None or error.holds(point)]
         if not found or (point is None and (len(found) > 1 or callable(found[0].size))):
@@ -133,8 +133,8 @@ def prediction(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Register a public function that returns a predicted number.
 
-    Only the function's docstring changes: the error replaces ``{error}`` in the docstring, or else
-    is added at its end.
+    Only the function's docstring changes: the error replaces ``{error}`` there, or is added at the
+    end.
 
     Args:
         latex: the formula.

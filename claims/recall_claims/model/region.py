@@ -16,12 +16,12 @@ intersection-union test; R. Berger, Technometrics 24, 295, 1982). For refutation
 one of J components is shown to be beyond one of two edges. So by default the test at each edge of
 each component has alpha / (2 J), and a true claim is refuted with probability at most alpha.
 
-Resolution is the suite's figure of merit. A wide region or few replicates make it worse, so that no
-claim looks good by being unfalsifiable. It depends on the widths of the refuting intervals, not on
-where the data happen to lie. Put the intervals around the value that the theory predicts. Then
-shift the theory, in the less favourable direction, until some interval and its region become
-disjoint. A region with one edge, or for a share or an error, does not show which value the theory
-predicts. Then the intervals stay where they are.
+Resolution is the suite's figure of merit: the least error of the theory that the intervals refute,
+wherever the data happen to lie. A wide region or few replicates make it worse, so that no claim
+looks good by being unfalsifiable. To find it, put the intervals around the value that the theory
+predicts. Then shift the theory, in the less favourable direction, until some interval and its
+region become disjoint. A region does not show which value the theory predicts if it has one edge,
+or is for a share or an error. Then the intervals stay where they are.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Region:
 
         The unit is the region's width, or 1 if the region has one edge. With an interval's lower
         end as `low` and upper end as `high`, this is how far the interval reaches out of the
-        region. With the ends exchanged, this is how far the interval misses the region. A NaN, or
-        an infinite edge, gives no distance; without any distance the result is minus infinity.
+        region. With the ends exchanged, this is how far the interval misses the region. A NaN or an
+        infinite edge does not count; if neither side counts, the result is minus infinity.
 
         >>> Region(0, 2).distance(1, 3), Region(0, 2).distance(3, 1)
         (0.5, -0.5)
@@ -161,7 +161,7 @@ class Component:
 
 
 def headline(components: Sequence[Component]) -> Component:
-    """Choose the component to show for all: the farthest outside, refuted components first.
+    """Choose a component to show: the farthest outside its region, refuted components first.
 
     Raises:
         ValueError: there is no component.
@@ -192,9 +192,9 @@ def judge(components: Sequence[Component]) -> Verdict:
 def resolution(components: Sequence[Component]) -> float | None:
     """Return the smallest error of the theory that the intervals refute; None if they refute none.
 
-    Several ratios, differences, probabilities, shares or errors test one theory: an error common to
-    all is refuted as soon as one component refutes it. Of these, components without an estimate do
-    not count. Exponents are separate numbers, each with its own error: the largest counts.
+    Exponents are separate numbers: the result is the largest of their least refuted errors. Other
+    components test one theory: an error common to all is refuted as soon as one component refutes
+    it. Of these, components without an estimate do not count.
     """
     if components[0].scale == "exponent":
         return finite(max(_up_and_down([component]) for component in components))
@@ -202,9 +202,9 @@ def resolution(components: Sequence[Component]) -> float | None:
 
 
 def _up_and_down(components: Sequence[Component]) -> float:
-    """Return the larger of the smallest refuted errors upwards and downwards.
+    """Return the larger of the two `_too_large_and_small`, each the least over all components.
 
-    If all regions have one edge, the smaller error counts.
+    If all regions have one edge, return the smaller.
     """
     known = [_too_large_and_small(c) for c in components if not math.isnan(c.estimate)]
     up, down = (min((errors[side] for errors in known), default=math.inf) for side in (0, 1))

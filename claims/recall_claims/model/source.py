@@ -23,8 +23,8 @@ class Source:
     Attributes:
         paper: key of a paper's file, such as "A".
         statements: the paper's statements that the claim tests, such as "A3", "A9".
-        provenance: "stated" (in the paper's abstract), "reported" (by reviewers, readers or code) or
-            "derived" (our own derivation, which makes a statement quantitative). By default, the
+        provenance: "stated" (in the paper's abstract), "reported" (by reviewers, readers or code)
+            or "derived" (our own derivation, which makes a statement quantitative). By default, the
             provenance of the claim's prediction.
         reference: the file of the derivation; by default, the file of the prediction.
 
@@ -93,7 +93,7 @@ class On:
 
     @property
     def curve(self) -> On | None:
-        """The law that crosses its target at the predicted critical value, or None."""
+        """The formula whose value crosses a target at the critical value, or None."""
         law = self.entry and self.entry.curve
         return self.likewise(law) if law else None
 

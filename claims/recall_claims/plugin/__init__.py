@@ -65,8 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main() -> Generator[None, object, object]:
-    """Collect garbage rarely, and never among the objects made so far: mostly modules, which live
-    as long as the run."""
+    """Collect garbage rarely, and never the objects made so far: most are modules in use."""
     gc.freeze()
     youngest, young, old = gc.get_threshold()
     gc.set_threshold(10 * youngest, young, 100 * old)
@@ -98,7 +97,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Name the claim whose arguments raise an error at collection, since the error does not."""
+    """Name the claim if its arguments raise an error at collection: the error does not name it."""
     report = yield
     error = report.__dict__["call"].excinfo
     lines = [e.lineno + 1 for e in error.traceback if e.path == collector.path] if error else []
@@ -160,7 +159,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Take the claim's record.
+    """Add the claim's record to the report of the run.
 
     The record's figures become properties of the test, for `--junitxml` and other readers.
     """
@@ -189,7 +188,7 @@ def _properties(entry: ClaimRow) -> list[tuple[str, object]]:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Note that the hooks were loaded in time; print a fresh seed if no header names it."""
+    """Note that hooks are loaded before collection; print a fresh seed if no header names it."""
     config, state = session.config, session.config.stash[SESSION]
     state.started = True
     reporter = config.pluginmanager.get_plugin("terminalreporter")

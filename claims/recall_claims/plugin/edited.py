@@ -66,7 +66,7 @@ class Edits:
         return self.names.intersection(*[set().union(*map(names, reached(*starts)))])
 
     def since(self, claim: Claim) -> str:
-        """Say whether a claim's theory, its simulation, or neither was edited."""
+        """Say whether a claim's theory and whether its simulation was edited."""
         parts = {"theory": self.of(claim.predict), "simulation": self.of(claim.observe)}
         told = [
             f"its {part} was edited ({listed('.'.join(one) for one in edited)})"

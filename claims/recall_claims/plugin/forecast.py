@@ -101,7 +101,7 @@ class Forecast:
         return self._total(claim.id, {cell: size * count for cell, count in blocks.items()})
 
     def at_hand(self, claim: Claim, registration: str) -> dict[str, int]:
-        """Count each cell's blocks in the ledger for this run, made by the claim's present code."""
+        """Count the blocks in the ledger that this run can use, by cell."""
         ledger, seed = self.costs.ledger(), self.settings.seed
         if ledger is None:
             return {}
@@ -109,10 +109,10 @@ class Forecast:
         return ledger.counts(claim.id, registration, seed, self.costs.device, versions(), code)
 
     def ahead(self, claims: Iterable[Claim]) -> dict[str, float]:
-        """Estimate the seconds of one core for each claim, if unchanged since the baseline.
+        """Estimate the seconds of one core for each claim, as if unchanged since the baseline.
 
-        Claims of unknown cost are left out. No prediction is called: the baseline's registration
-        finds the blocks that the ledger has.
+        Claims of unknown cost are left out. The ledger's blocks are looked up under the baseline's
+        registration, which needs no prediction.
         """
         found = {}
         for claim in claims:
@@ -131,7 +131,7 @@ class Forecast:
 
 
 def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) -> None:
-    """Print a table of the claims that can run by the settings, and the cost of all together.
+    """Print a table of the claims that these settings let run, and their total cost.
 
     Raises:
         ClaimError: a claim is written wrongly.
@@ -166,7 +166,7 @@ def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) ->
 
 
 def _expected(one: Claim, forecast: Forecast) -> tuple[int, int, float | None]:
-    """Count a claim's blocks in the ledger, and those to draw; add the latter's seconds.
+    """Count a claim's blocks in the ledger and the blocks to draw; estimate seconds to draw them.
 
     Raises:
         ClaimError: the claim is written wrongly.
@@ -220,7 +220,7 @@ class ProgressLine:
         self._line = Status("", console=console)
 
     def __call__(self, claim: str, look: int, done: int, wanted: int) -> None:
-        """Show that `done` of the blocks `wanted` by the end of a look are finished."""
+        """Show that `done` blocks are finished, of `wanted` blocks that a look needs."""
         if self._console.is_terminal:
             self._line.update(f"{self.sentence} {claim}, round {look}, {done}/{wanted} blocks")
             self._line.start()

@@ -112,10 +112,10 @@ def collected(folder: Path) -> list[Claim]:
 
 
 def claim_at(file: Path, line: int) -> str:
-    """Return the id of the claim that a call around this line of a file makes, or "".
+    """Return the id of the claim made by a call that spans this line of a file, or "".
 
-    Only a call whose function is written with "claim" counts, such as `rc.claim` or `batch_claim`:
-    a call of any other name, such as `slowly`, gives "".
+    Only calls of functions with "claim" in their names count: `rc.claim` and `batch_claim` do,
+    `slowly` does not.
     """
     for call in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(call, ast.Call) and call.lineno <= line <= (call.end_lineno or 0):

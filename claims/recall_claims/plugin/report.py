@@ -32,10 +32,10 @@ class RunReport:
         folder: folder of the report.
         root: a folder of the repository, for its commit.
         executor: value of --executor.
-        beside: another folder, for a report that would replace one with further claims; None to
-            replace that one.
-        narrowed: whether only some claims of a file may have been collected. If not, and a file was
-            collected without a claim of the earlier report, the claim no longer exists.
+        beside: folder to use if the report in `folder` has claims that this run left out; None to
+            replace that report.
+        narrowed: whether files may have been collected in part. If not, and a file was collected
+            without a claim of the earlier report, the claim no longer exists.
         kept: why the report in `folder` stays as it is; empty if it is replaced.
     """
 
@@ -56,7 +56,7 @@ class RunReport:
         self._clock = time.monotonic()
 
     def take(self, record: ClaimRow) -> None:
-        """Take a claim's record; if another plugin runs a claim again, the last one counts."""
+        """Take a claim's record; if another plugin runs the claim again, the last record counts."""
         self.by_id[record.id] = msgspec.convert(cleaned(msgspec.to_builtins(record)), ClaimRow)
 
     @property

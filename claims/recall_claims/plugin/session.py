@@ -58,7 +58,7 @@ class ClaimSession:
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
         self.verdicts = Verdicts(lambda: self.store.ledger, self.settings)
         self.kept: dict[str, ClaimRow | None] = {}
-        """Rows of claims that are not judged again, or None, by id."""
+        """Rows by claim's id; None if the claim is judged again."""
         # --lf comes with pytest's cache, which a run may do without.
         narrowed = getattr(given, "lf", False) or any("::" in name for name in config.args)
         self.report = RunReport(
@@ -100,7 +100,7 @@ class ClaimSession:
         return row
 
     def known(self, claim: Claim) -> bool:
-        """Whether a claim's verdict is known, so that it was printed."""
+        """Whether a claim has a verdict, which was then printed too."""
         return self.store.decided(claim.id) or self.kept.get(claim.id) is not None
 
     @property
@@ -188,7 +188,7 @@ class ClaimSession:
         return Edits(self._root, self.baseline.commit, self.report.collected)
 
     def since(self, claim: Claim) -> str:
-        """Say which edits a claim depends on; "" if none, and the claim did not pass before."""
+        """Say which edits a claim depends on; "" if there are none and it did not pass before."""
         earlier = self.baseline.decided.get(claim.id)
         passed = earlier is not None and earlier.outcome == "passed"
         told = passed or self.edits.of(claim.predict, claim.observe)

@@ -28,17 +28,17 @@ from recall_claims.model.papers import papers
 from recall_reports.record import Blocks, ClaimRow
 
 BEGAN = time()
-"""Time before this process imported any claim file, on the clock of the system."""
+"""A time on the system's clock, before this process imported any claim file."""
 
 
 class Verdicts:
-    """Kept verdicts of a tier, seed and device; `ledger` returns the ledger, at first need."""
+    """Kept verdicts of a tier, seed and device; `ledger` opens the ledger at its first call."""
 
     def __init__(self, ledger: Callable[[], Ledger], settings: Settings) -> None:
         self._ledger, self._settings = ledger, settings
 
     def find(self, claim: Claim, file: str) -> ClaimRow | None:
-        """Return a claim's row of the record in which it was last judged, if it still holds.
+        """Return the row that a claim's last judgement made, if the row still holds.
 
         The result is None if anything has changed since, if a block is missing or damaged, or if
         the row cannot be read. `file`: the claim's file, as the record names it.
@@ -66,7 +66,7 @@ class Verdicts:
         return claim.id, settings.tier, str(settings.seed), settings.device
 
     def _depends(self, claim: Claim, file: str) -> str:
-        """Hash what a claim's row depends on, except key and blocks.
+        """Hash what a claim's row depends on, except the blocks and `_key`.
 
         The result is "" if a file was edited after this process may have read it.
         """
@@ -89,7 +89,7 @@ class Verdicts:
 
 @cache
 def _files(module: str) -> str:
-    """Hash the files of a claim file, its imports and this library; "" if one is new."""
+    """Hash a claim file, its imports and this library; "" if one was edited since BEGAN."""
     files = files_behind(module) | _library()
     if any(path.stat().st_mtime > BEGAN for path in files.values()):
         return ""

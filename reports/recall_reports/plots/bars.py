@@ -42,9 +42,9 @@ class Bar:
 
 
 def sharpness(claim: ClaimRow) -> tuple[float | None, ...]:
-    """Place the estimate's distance from the theory and the resolution on the axis of all claims.
+    """Place on the axis of all claims the estimate's distance from the theory, and the resolution.
 
-    Places are in percent, on a logarithmic axis from LEAST to MOST; None means unknown.
+    Places are in percent, on a logarithmic axis from LEAST to MOST; None if unknown.
     """
     off = opening.distance(claim.rule.scale, claim.head) if claim.head else None
     kept = [None if e is None else min(max(e, LEAST), MOST) for e in (off, claim.resolution)]

@@ -132,7 +132,7 @@ def _with_room(xs: Sequence[float], *, log: bool) -> tuple[float, float]:
 def _named(figure: Figure, chosen: Chosen, analyses: Analyses) -> list[tuple[Plot, Series]]:
     """List the series of a figure, each with the plot that has its curves.
 
-    A cell has its 95% interval, or the verdict's interval if its error is unknown.
+    A cell has its 95% interval or, without a standard error, the verdict's.
     """
     found: list[tuple[Plot, Series]] = []
     for claim, one in chosen:

@@ -87,7 +87,7 @@ def _places(text: str, curve: Sequence[Point]) -> Iterator[tuple[Point, str, Box
 
 
 def _around(box: Box, bits: int, margin: float) -> int:
-    """Count the squares with something drawn in a box, or within a margin around it."""
+    """Count the squares where something is drawn, in a box or in a margin around it."""
     left, top, right, bottom = (
         max(0, int((end + more) / SQUARE))
         for end, more in zip(box, (-margin, -margin, margin, margin), strict=True)

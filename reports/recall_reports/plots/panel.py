@@ -127,8 +127,8 @@ def _names(
 ) -> tuple[set[int], list[Markup]]:
     """Write names next to marks; return the ids of these marks, and the names.
 
-    A name that would hide something goes into the legend instead, if its mark has a label there. If
-    a series' name goes (not a wrong theory's) and all marks have labels, all names do.
+    A name that would hide something goes into the legend instead, if its mark has a label. If such
+    a name is a series', not a wrong theory's, and all marks have labels, all names do.
     """
     if not any(mark.name for mark in chart.marks):
         return set(), []

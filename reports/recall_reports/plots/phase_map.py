@@ -1,4 +1,4 @@
-"""A map of the largest of several observables: by colour as measured, by letter as predicted."""
+"""A map of the largest observables: colour is the measured one, letter the predicted one."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ RING = 7.0  # growth of discs at one place, each around the last
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, plane: Tiles | None = None) -> str:
-    """Draw the claim's cells as points, and return the caption.
+    """Draw the claim's cells as points; return the caption.
 
     With a plane, draw only the cells in this plane, over the plane's predictions.
     """

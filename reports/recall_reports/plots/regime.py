@@ -11,7 +11,7 @@ from recall_reports.record import ClaimRow, Point
 from recall_reports.record.values import Plot
 
 WIDE = 8
-"""Ratio of an axis's ends above which the axis is logarithmic."""
+"""Ratio of ends above which an axis is logarithmic."""
 
 
 def telling(points: list[Point]) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
-    """Draw the points, those outside by a standard error on top; return the caption."""
+    """Draw all points, and on top points outside by a standard error; return the caption."""
     assert claim.hunt is not None
     points = claim.hunt.points
     x, y = telling(points)

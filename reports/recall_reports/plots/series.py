@@ -147,8 +147,8 @@ def padded(low: float, high: float, share: float) -> tuple[float, float]:
 def scale_axis(axis: Axis, values: Iterable[float], *, log: bool, at_values: bool = False) -> None:
     """Set a linear or logarithmic scale.
 
-    With `at_values` the ticks are at the values (parameters of a grid), if these are few, far
-    enough apart, and reach over half of the axis. Values that are not positive force a linear axis.
+    With `at_values` the ticks are at the values (parameters of a grid), if these are few, well
+    apart, and span more than half of the axis. Values that are not positive force a linear axis.
     """
     found = sorted({value for value in values if math.isfinite(value)})
     axis.log = log and bool(found) and found[0] > 0

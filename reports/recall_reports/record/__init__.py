@@ -35,7 +35,7 @@ ClaimVerdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE", "SURVIVES", "BREA
 
 ON_THEOREMS: tuple[ClaimVerdict, ...] = ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
 EXPLORATORY: tuple[ClaimVerdict, ...] = ("SURVIVES", "BREAKS", "INCONCLUSIVE")
-"""The verdicts on a claim, in the order of `Verdict`."""
+"""Verdicts by kind of claim, in the order of `Verdict`."""
 
 
 class ComponentRow(Struct, kw_only=True):
@@ -58,7 +58,7 @@ class ComponentRow(Struct, kw_only=True):
 
     @property
     def shown(self) -> Range:
-        """The ends on which the verdict rests."""
+        """The interval on which the verdict rests."""
         return self.interval if self.verdict == "REFUTED" else self.one_sided
 
 
@@ -156,9 +156,9 @@ class Confirmed(Struct, kw_only=True):
 class Hunt(Struct, kw_only=True):
     """A search of the claim's regime. `points`: the points nearest to a violation, worst first.
 
-    `why_not`: why the regime was not searched. `suspected`: whether cheap evidence puts a point
-    outside the region, but it is not yet shrunk and judged. `refused`: number of points where
-    theory or simulation failed, by error message.
+    `why_not`: why the regime was not searched. `suspected`: whether, by cheap evidence, a
+    point not yet judged is outside the region. `refused`: number of points where theory or
+    simulation failed, by error message.
     """
 
     why_not: str = ""
@@ -257,7 +257,7 @@ class Statement(Struct, kw_only=True):
     """A sentence of a paper, how we know it, and the other statements that it rests on.
 
     `setting`: whether it defines a task or a model, so that it cannot be right or wrong. `work`:
-    the publication with the sentence, if the paper's key means several.
+    the sentence's publication, if the paper is a group of papers.
     """
 
     id: Name

@@ -139,8 +139,8 @@ class Plot:
 class Series(Struct, kw_only=True):
     """The cells of a claim with the parameters `where`, for a figure to draw.
 
-    `label`: their name; without it, `Figure.group` divides them into series. `per`: parameter by
-    which a figure of rows divides its values.
+    `label`: their name; without it, `Figure.group` divides them into series. `per`: cell
+    parameter by which a row's values are divided.
     """
 
     claim: Text

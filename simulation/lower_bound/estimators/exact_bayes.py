@@ -1,6 +1,6 @@
 r"""Exact Bayesian estimate in the channel `gradient_channel.gaussian`, by a sum over all V! maps.
 
-In white coordinates (`whitening`) the likelihood of a map is
+With Y and Q of `whitening`, the likelihood of a map is
 
 .. math:: \log p(Y \mid \pi) = -\frac{1}{2\sigma^2}\big\|Y - Q_u^\top \mathrm{diag}(n/\lambda)
     (P_\pi - \tfrac1V J)\, Q_z\big\|^2 + const, \qquad \sigma^2 = \frac{L-1}{N} ,

@@ -12,7 +12,7 @@ from simulation.lower_bound.gradient_channel import Observation
 
 
 def scores(observation: Observation) -> torch.Tensor:
-    """Score tokens and labels by S times L V, (R, V, V): right labels average 1 - 1/V."""
+    """Score tokens and labels by L V S, (R, V, V): mean 1 - 1/V at right labels."""
     scale = observation.length * observation.vocab_size
     return scale * observation.z @ observation.gradient.mT @ observation.u.mT
 

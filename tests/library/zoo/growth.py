@@ -108,7 +108,7 @@ def shared(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.power(days=0.3), rc.power(days=-0.3)),
 )
 def birthday_exponent(cell: rc.Cell, block: rc.Block) -> Array:
-    """The crowd that shares a birthday grows as the square root of the days."""
+    """The crowd in which two share a birthday half of the time grows as the root of the days."""
     return shared(cell, block)
 
 

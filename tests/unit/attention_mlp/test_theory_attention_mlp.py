@@ -161,8 +161,8 @@ def test_coefficient_of_rows_is_an_average_over_tokens() -> None:
 def test_the_bias_of_a_layer_does_not_vanish_with_the_samples() -> None:
     """Every further sample of a label adds b_1 b_2 / L^2 to `bias` of `mlp_noise.Coefficients`.
 
-    This is the drift stored along a row of the layer. The activation's mean derivatives are b_1 = 1
-    and b_2 = 2, and L is the length.
+    `bias` is the drift stored along a row of the layer. The activation's mean derivatives are
+    b_1 = 1 and b_2 = 2, and L is the length.
     """
     problem = SMALL.replace(centred=False, samples=2**40, vocab_size=2**12)
     expected = problem.load * 2 / problem.length**2
@@ -190,9 +190,9 @@ def test_moments_of_the_overlap_with_the_trigger() -> None:
 
 
 def test_covariance_of_the_overlap_with_the_mean_row_by_hand() -> None:
-    """With x + x^2 a sample stores L^2/N psi X w. Here psi is the drift stored along a row, w the
-    mean row, and X sums z z^T over V tokens. The trigger reads V/(d m) times its coefficient, which
-    is psi V L/N + 2 b_1 b_2/L.
+    """With the activation x + x^2 a sample stores L^2/N psi X w. Here psi is the drift stored along
+    a row, w the mean row, and X sums z z^T over V tokens. The covariance is this factor L^2/N psi
+    times V/(d m) times the trigger's coefficient, psi V L/N + 2 b_1 b_2/L.
 
     The activation's mean derivatives are b_1 = 1 and b_2 = 2. The sample itself adds 3 times
     `square` to psi, and each other sample of its label adds 2/L^2.
@@ -208,7 +208,10 @@ def test_covariance_of_the_overlap_with_the_mean_row_by_hand() -> None:
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])
 def test_variance_through_few_neurons(trigger_in_values: bool) -> None:
-    """The layer's own terms are over half of the variance at eight neurons, stated to 12%."""
+    """At eight neurons the layer's own terms are over half of the variance.
+
+    The variance has a stated error of 12%.
+    """
     sizes: dict[str, Any] = {"vocab_size": 600, "length": 48, "samples": 1800, "dim": 24}
     sizes |= {"width": 8, "activation": "tanh", "trigger_in_values": trigger_in_values}
     setting = MlpProblem.of(sizes)

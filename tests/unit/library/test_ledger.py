@@ -70,8 +70,9 @@ def test_a_ledger_is_looked_at_and_filled_under_one_lock(tmp_path: Path) -> None
 def test_what_another_processor_rounds_is_no_contradiction(
     tmp_path: Path, here: float | list[float], there: float | list[float], merges: bool
 ) -> None:
-    """AVX2 and SSE differ in errors of identities, by up to 1.1e-9 in G.optimal-spread, and by
-    5.4e-5 in single precision in A.critical-samples, each far below the spread of replicates."""
+    """AVX2 and SSE round differently. So errors of identities differ, figures of G.optimal-spread
+    differ by up to 1.1e-9, and figures of A.critical-samples, in single precision, by 5.4e-5. These
+    differences are far below the spread of replicates."""
     paths = [tmp_path / "here", tmp_path / "there"]
     for path, value in zip(paths, (here, there), strict=True):
         with Ledger(path) as ledger:
@@ -98,7 +99,7 @@ def test_a_ledger_in_an_impossible_place(tmp_path: Path) -> None:
 
 
 def packed(names: str, values: bytes) -> bytes:
-    """Make a payload of this format, with names as JSON and values as bytes."""
+    """Make a payload in the ledger's format, with names as JSON and values as bytes."""
     return FORM + names.encode() + b"\n" + zlib.compress(values)
 
 

@@ -208,7 +208,10 @@ def test_newton_step_is_that_of_the_differentiated_hessian() -> None:
 
 @pytest.mark.parametrize("first", [1, 4, 32, None])
 def test_recall_is_that_of_loops(first: int | None) -> None:
-    """After a comparison with the first outputs alone, each replicate keeps its own items."""
+    """An item that loses to one of the `first` outputs is not compared with the others.
+
+    Replicates have different items left, and different numbers of them.
+    """
     tables = [drawn(seed, 12, 4)[1:] for seed in (3, 4, 5)]
     inputs, outputs = (torch.cat(table) for table in zip(*tables, strict=True))
     memory = torch.from_numpy(np.random.default_rng(4).standard_normal((3, 4, 4)))
@@ -269,7 +272,8 @@ def test_several_steps_are_those_of_loops(rule: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_regularised_factor_is_that_of_singular_values(dtype: torch.dtype) -> None:
-    """In float32 a square loses values below 2e-4 of the largest."""
+    """A matrix times its transpose, in float32, would lose singular values below 2e-4 of the
+    largest."""
     turn = torch.linalg.qr(torch.from_numpy(np.random.default_rng(9).standard_normal((6, 6))))[0]
     matrix = (turn * torch.logspace(0, -5, 6)).to(dtype) @ turn.mT.to(dtype)
     left, values, right = torch.linalg.svd(matrix.double())

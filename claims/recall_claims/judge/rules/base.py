@@ -240,7 +240,7 @@ class Rule(ABC):
         group holds for each of its cells.
 
         Raises:
-            ClaimError: the rule judges cells together; the message says how.
+            ClaimError: the rule judges cells together; the message says why.
         """
         return (point,)
 

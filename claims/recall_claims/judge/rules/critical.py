@@ -66,9 +66,9 @@ class CriticalLocation(_LadderRule):
     a rate that falls. With `target="level"`, the target is the parameter `level` of each series.
 
     `predict` gives the critical value and must not depend on `scan`. A series of whole numbers gets
-    the two numbers next to each edge of its region as test sizes. (A whole edge is both; an edge
-    below 1 gets none.) The inner number supports, the outer number refutes, and a crossing between
-    them stays inconclusive. Any other series gets the edges themselves.
+    the two numbers next to each edge of its region as test sizes. (A whole edge counts as both;
+    an edge below 1 gets none.) The inner number supports, the outer number refutes, and a crossing
+    between them stays inconclusive. Any other series gets the edges themselves.
     """
 
     region: Region
@@ -150,10 +150,10 @@ class CriticalLocation(_LadderRule):
         return tuple(point.replace(**{self.scan: value}) for value in (values[0], last))
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
-        """Return the farthest that any rate is shown to be on the wrong side of its target.
+        """Return the most by which a rate is shown to be on the wrong side of its target.
 
-        The distance is relative to the target, and negative if no rate is shown to be on the wrong
-        side. Rates say more than the bracket, which stays open until a test size is decided.
+        The distance is relative to the target, and negative if no rate is shown to be so. Rates
+        say more than the bracket, which stays open until a test size is decided.
         """
         worst = -math.inf
         for ladder in self.ladders(evidence):

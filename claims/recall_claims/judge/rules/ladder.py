@@ -108,8 +108,8 @@ class Ladder:
     def estimate(self) -> float:
         """Crossing of monotone rates with the target, interpolated in the parameter's logarithm.
 
-        NaN if all rates are on one side. Reports show the estimate, and it selects the cells to
-        draw further; no verdict rests on it.
+        NaN if all rates are on one side. Reports show the estimate, and it selects cells for
+        more replicates; no verdict rests on it.
         """
         return self._located if 0 < self._located < math.inf else math.nan
 
@@ -161,8 +161,8 @@ class Ladder:
     def _refuting(self, region: Region, level: float) -> set[int]:
         """Return the sizes whose further replicates may refute the region.
 
-        If the estimate is past an edge, these are the sizes inside the region that the crossing is
-        not yet shown to be past. Once there are none, it is the first size past the edge.
+        If the estimate is past an edge, these are the sizes inside the region, each until the
+        crossing is shown to be past it. If none is left, it is the first size past the edge.
         """
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)
@@ -177,9 +177,9 @@ class Ladder:
     def _shown(self, rung: int, side: Literal["above", "below"], together: bool) -> float:
         """Return the log wealth of bets that the crossing is on this side of a size.
 
-        The bet is on this size alone, or `together` on this size and all sizes farther on this
-        side: if the crossing is not beyond the first, it is not beyond the others. Then each size
-        has an equal part of the initial wealth, which is bet on all sizes up to this one in turn.
+        The bet is on this size alone, or if `together` also on all sizes beyond it: if the crossing
+        is not beyond this size, it is not beyond those. Then each size has an equal part of the
+        initial wealth. A size's part is bet in turn on this size, on the next, up to that size.
         """
         if side == "above":
             logs = [above for above, _ in self._wealths[rung:]]

@@ -1,4 +1,4 @@
-"""The limit of means, read off several sizes with a correction of declared order."""
+"""The limit of means at several sizes, with a fitted term of declared order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

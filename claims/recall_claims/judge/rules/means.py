@@ -103,7 +103,7 @@ class MeanRatio(_Mean):
     """mean(observable) / prediction, per cell or averaged over groups of cells.
 
     `MeanRatio(Region(0.95, 1.05), by=("dim",))`: for every dim, the ratio's average over the cells
-    of that dim is within 5 per cent of 1. Without `by`, the ratio in every cell is.
+    of that dim is within 5 per cent of 1. Without `by`, so is every cell's ratio.
     """
 
     scale: ClassVar[Scale] = "ratio"

@@ -20,10 +20,9 @@ from recall_claims.model.region import EVERYTHING, Interval, Region, Scale
 class OrderStatistics(Method):
     """Ordered values between which a quantile lies, exact at every look.
 
-    Let q be the quantile of this level. A value is at most q with a probability of at least the
-    level, and below q with a probability of at most the level. Bets on these two probabilities, as
-    in `Betting`, show which counts are too few or too many, and so which ordered values lie below
-    q, and which lie above.
+    Let q be the quantile of this level. A value is at most q with probability at least the level,
+    and below q with probability at most the level. So q is at least v if too few values are below
+    v, and at most v if too few are above v. Bets as in `Betting` show how many are too few.
     """
 
     level: float = 0.5

@@ -13,11 +13,10 @@ from recall_claims.model.region import Interval
 
 @dataclass(frozen=True)
 class Several(Rule):
-    """Rules by name, each with the prediction of that name, or all with a single prediction; all
-    rules must hold.
+    """Rules by name, which must all hold; `predict` returns a prediction per name, or one for all.
 
-    `Several({"low": Quantile(region, 0.1), "high": Quantile(region, 0.9)})`, where `predict`
-    returns {"low": ..., "high": ...}: both quantiles of the same replicates are as predicted.
+    With `Several({"low": Quantile(region, 0.1), "high": Quantile(region, 0.9)})`, `predict`
+    returns {"low": ..., "high": ...}, and both quantiles have to be as predicted.
     """
 
     rules: Mapping[str, Rule]
@@ -34,7 +33,7 @@ class Several(Rule):
 
     @property
     def method(self) -> Method:
-        """The method of the first rule that is not exact, or else of the first rule."""
+        """The method of the first rule that is not exact; if all are exact, of the first rule."""
         return min(self.rules.values(), key=lambda rule: rule.exact).method
 
     @property
@@ -96,7 +95,7 @@ class Several(Rule):
 
 
 def _own(predict: Predict | None, name: str) -> Predict | None:
-    """Return the prediction of this name, from a cell's several predictions."""
+    """Return a cell's prediction of this name, or its only prediction."""
     if predict is None:
         return None
 

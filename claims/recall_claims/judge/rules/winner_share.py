@@ -17,7 +17,7 @@ class WinnerShare(Rule):
 
     Paired differences confirm a cell if the predicted winner is shown to exceed every rival, and
     contradict the cell if some rival is shown to exceed the winner. The interval for the share is
-    [confirmed, 1 - contradicted], in shares of all cells: other cells widen the interval. `method`
+    [confirmed, 1 - contradicted], in shares of all cells; cells that are neither widen it. `method`
     bounds the observables: `Betting(low, high)` if all have that range.
     """
 
@@ -44,9 +44,9 @@ class WinnerShare(Rule):
     def _state(self, sample: Sample, predict: Predict | None, alpha: float) -> str:
         """Return confirmed, contradicted or unknown.
 
-        A point is wrong if another observable truly has the largest mean. It is then confirmed only
-        if a truly better rival is shown to be worse: each rival has all of alpha. Any rival may
-        contradict a right point, so the rivals share alpha.
+        A point is wrong if a rival truly has the largest mean. It is then confirmed only if this
+        rival's test errs, so each test has all of alpha. A right point is contradicted if any
+        rival's test errs, so there the tests share alpha.
         """
         name = _named(sample, predict)
         rivals = [rival for rival in sample.observations if rival != name]
