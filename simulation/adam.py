@@ -16,7 +16,7 @@ class Adam:
 
     Args:
         weights: trained tensors; the first axis of each runs over the models.
-        rates: a learning rate for each model; successive models of equal rate move in one call.
+        rates: a learning rate for each model; one call updates successive models of equal rate.
     """
 
     def __init__(self, weights: Sequence[torch.Tensor], rates: Sequence[float]) -> None:
@@ -61,7 +61,7 @@ class Adam:
         self._group(self._groups[0][2][0])
 
     def _group(self, taken: torch.Tensor) -> None:
-        """Group successive models of equal rate; every group has taken ``taken`` steps."""
+        """Group successive models of equal rate; ``taken``: number of steps so far."""
         self._groups, first = [], 0
         for rate, same in groupby(self._rates):
             part = slice(first, first := first + len(list(same)))

@@ -46,8 +46,8 @@ def nearest(u: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
 def mostly(shares: torch.Tensor) -> torch.Tensor:
     """Return 1 where a share is above 1/2, 0 where it is below, and 1/2 where it is equal.
 
-    As sizes vary, the mean result crosses 1/2 where the median share does. Few batches show where,
-    because batches differ little.
+    As sizes vary, the mean result crosses 1/2 where the median share does. A few batches show
+    where, as batches differ little.
 
     ``shares``: shares of right answers, in [0, 1].
     """

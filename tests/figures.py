@@ -189,7 +189,7 @@ SUITE: dict[str, Callable[[Record], Any]] = {
 }
 """Fields of the run. A state is a field too: `NOT-RUN` gives its name, and `count-NOT-RUN` counts
 its claims (for NOT RUN, without exploratory claims). A kind of statement, such as `derived`, counts
-the claims on theorems that test one. Claims from a pilot count as `pilot`, and as no kind."""
+the claims, on theorems, that test such a statement. Claims from a pilot count as `pilot` only."""
 
 
 def of_suite(field: str, record: Record) -> Any:

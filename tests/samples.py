@@ -16,7 +16,7 @@ NOTHING = "nothing is recalled"
 DIMS, LENGTHS = (512, 16_384), (100, 100_000)
 LEVELS = (10**5, 10**6)
 MODELS = {"GPT-2": 768, "XL": 1600}
-"""Dimensions of models of this vocabulary that read 1,024 tokens."""
+"""Dimensions of two models with a vocabulary of `VOCAB` tokens and sequences of 1,024 tokens."""
 TITLE = "How many samples N, and what decides"
 
 

@@ -39,7 +39,7 @@ def corners(**box: tuple[int, int]) -> tuple[rc.Cell, ...]:
 
 
 def sampled(cell: rc.Cell) -> float:
-    """Return how many numbers a replicate that draws sequences and embeddings handles."""
+    """Estimate how many numbers a replicate handles if it draws sequences and embeddings."""
     tokens = cell.get("samples", 1) * cell.get("length", 1)
     return float(5 * (tokens + cell["vocab_size"] * cell.get("dim", 1)))
 

@@ -81,8 +81,8 @@ probability_in_values = measuring(lambda cell, block: localised(cell, block), lo
     "A.localisation-trigger-in-values",
     "A trigger in the values helps: training memorises its direction",
     """With the trigger added to the values as well, the first step stores the trigger's direction
-    with every sample, and the trigger's score exceeds its population value by a share
-    (V/N)(1 + L/d): localisation needs fewer samples.""",
+    with every sample. The trigger's score then exceeds its population value by a share
+    (V/N)(1 + L/d), so localisation needs fewer samples.""",
     latex=r"\frac{E\theta_{trig}}{s_0} \simeq 1 + \tau\frac VN\left(1+\frac Ld\right)",
     regime=localisation.SPARSE.searched(
         "the grid has lengths at which the memorised trigger direction is not yet enough by itself",

@@ -58,7 +58,7 @@ def power_law(cell: rc.Cell) -> float:
 
 
 def contexts(problem: Problem) -> float:
-    """Compute the trigger's noise from contexts alone, to leading order at large N, in s0^2."""
+    """Compute the trigger's noise from contexts alone, in units of s0^2 and at large N."""
     return problem.length * (1 + problem.ratio) ** 2 / (problem.samples * problem.vocab_size)
 
 

@@ -8,7 +8,7 @@ critical_samples = rc.on(MlpProblem, localisation.critical_samples)
 
 
 def through_layer(cell: rc.Cell) -> float:
-    """Return how many numbers a replicate with sequences through a random layer handles."""
+    """Estimate how many numbers a replicate handles if sequences pass through a random layer."""
     activations = cell["samples"] * (cell["length"] + cell["width"])
     return float(3.2 * (activations + cell["vocab_size"] * cell["dim"]))
 

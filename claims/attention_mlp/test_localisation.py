@@ -267,9 +267,10 @@ def design(
     sizes: rc.Cell,
     reached: Literal["localisation", "hit"],
 ) -> rc.Claim:
-    """Declare a claim that He3 exceeds the activation ``worse`` by 0.1 or more in three steps.
+    """Declare a claim that He3 beats the activation ``worse`` after three steps.
 
-    ``reached``: the probability that is compared, a field of `end_to_end.Outcome`.
+    He3's probability is higher by 0.1 or more. ``reached`` says which probability is compared: it
+    is a field of `end_to_end.Outcome`.
     """
 
     def contest(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:

@@ -46,7 +46,7 @@ def at_any_width(cell: rc.Cell) -> MlpProblem:
 
 
 def points() -> tuple[rc.Cell, ...]:
-    """Make cells with a quarter of the width for half accuracy, or width 2 d if none suffices."""
+    """Make cells with a quarter of the width for half accuracy, or 2 d if no width suffices."""
     found = []
     for activation, centred, sizes in PLACES:
         for samples, dim, length in sizes:

@@ -103,5 +103,6 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
 def relation_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Some code puts all D answers of a relation above the (R - 1) D other answers from the
     statistical dimension on. This is the mean squared distance of a normal vector of R D logits to
-    the nearest vector in this order. It is 1.6 D at R = 4, D = 32, and 2.3 D at R = 8, D = 16."""
+    the nearest vector that puts these D answers above the others. It is 1.6 D at R = 4, D = 32, and
+    2.3 D at R = 8, D = 16."""
     return torch.tensor([measured.relation_code_exists(rng, **cell) for rng in block.rngs])

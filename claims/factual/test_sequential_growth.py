@@ -77,7 +77,7 @@ def square_rate(cell: rc.Cell) -> float:
 
 
 def growth_time(cell: rc.Cell) -> float:
-    """Estimate the time in which the cell's token grows e-fold, at most 1.5 times too short."""
+    """Estimate the e-folding time of the cell's token; the true time is up to 1.5 times as long."""
     name, S, R, D = cell["token"], cell["subjects"], cell["relations"], cell["answers"]
     if name in OTHER:
         return theory.growth_time(cell, name)

@@ -2,6 +2,7 @@
 
 The flow is deterministic. Replicates differ in their start: a token's values are shifted by the
 same amount for all answers. In the theory this shift does not matter, and replicates test this.
+The half time of a stage is the time until half of its loss is gone.
 """
 
 import math

@@ -96,8 +96,9 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
     plot=rc.Plot(x="dim", group=("estimator",), y_label="share of labels guessed right", log=""),
 )
 def panel_ceiling(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """No estimator of the panel exceeds the information-theoretic ceiling on accuracy. All of them
-    see the gradient at initialisation, and no sequences."""
+    """The panel is a list of estimators, such as the matched filter. None of them exceeds the
+    information-theoretic ceiling on accuracy. All of them see the gradient at initialisation, and
+    no sequences."""
     return guessed(cell, block, cell["estimator"])
 
 
@@ -168,7 +169,9 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     plot=rc.Plot(x="samples", y_label="accuracy", log=""),
 )
 def exact_arithmetic_beats(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A decoder of infinite precision reads the counts off one real number and exceeds the ceiling.
-    The lower bound is about a gradient with Gaussian noise or finite precision."""
+    """In one dimension the gradient is a single real number. From this number a decoder of infinite
+    precision finds how much more often each token occurs with one label than with another. So the
+    decoder exceeds the ceiling. The lower bound is about a gradient with Gaussian noise or finite
+    precision."""
     seen = gradient_channel.discrete(block.rngs, **cell)  # on the CPU, which lists all tables
     return gradient_channel.estimator_accuracy(seen, exact_arithmetic.labels)

@@ -102,13 +102,13 @@ def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
 def linear_mmse_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The best linear estimate multiplies the gradient from both sides by pseudo-inverses of the
     embeddings. Its guess of a label is right if a signal exceeds V - 1 rivals. Overlaps of
-    embeddings then have a variance that is smaller by a factor of about 1 - d/V than in the matched
-    filter."""
+    embeddings then have a smaller variance than in the matched filter, about 1 - d/V times as
+    large."""
     return guessed(cell, block, "linear MMSE")
 
 
 first_labels = partial(matched_filter_estimator.labels, queries=2048)
-"""The matched filter's labels of the first tokens, which are asked for at large vocabularies."""
+"""The matched filter for large vocabularies: it guesses the labels of the first 2,048 tokens."""
 
 LARGE_VOCABULARIES = table(
     "vocab_size length samples dim",

@@ -140,9 +140,10 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 )
 def hebbian_bits(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Bits are counted as for the other constructions. Whitening more than doubles the bits of a
-    readout weight. The features have twice as many weights, which are random and not counted. The
-    median of the draws is judged, because a few draws would move a mean. Without whitening, in one
-    of about 200 draws one of a few dozen facts is wrong. The search by doubling then stops below
-    half of the usual number.
+    readout weight. The features have twice as many weights, which are random and not counted. A
+    search doubles the number of facts while 99% are right. In one of about 200 draws without
+    whitening, a fact is wrong among only a few dozen facts. Then the doubling ends early, and the
+    number found is less than half of the usual one. Such draws would move a mean, so the median of
+    the draws is judged.
     """
     return block.draw(bits.bits_per_weight, cell)

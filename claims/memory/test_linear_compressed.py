@@ -1,4 +1,4 @@
-"""Linear memories with fewer parameters, fewer bits, or as many pairs as in a language model."""
+"""Linear memories: low rank, one bit per parameter, or a pair per token of a language model."""
 
 import math
 from collections.abc import Callable

@@ -24,7 +24,10 @@ def crosstalk(cell: rc.Cell) -> float:
 
 
 def asymptotic(cell: rc.Cell) -> Callable[[float], float]:
-    """Predict the law of the lead as if the largest of n rivals were fixed at its limit."""
+    """Predict the law of the lead: the true score less the largest rival's score.
+
+    The largest score of n rivals is taken to be fixed at its limit, sqrt(2 n log n)/d.
+    """
     spread = crosstalk(cell)
     largest = math.sqrt(2 * math.log(cell.number("associations")))
     return partial(stats.norm.cdf, loc=1 - spread * largest, scale=spread)

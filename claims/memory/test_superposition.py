@@ -200,7 +200,7 @@ def hopping(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 
 def select(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Measure the shares of right answers of a trained MLP, to new and to its training facts."""
+    """Measure a trained MLP's share of right answers, for new facts and for its training facts."""
     return block.draw(measured.transferred, cell)
 
 

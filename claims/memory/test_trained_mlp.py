@@ -23,7 +23,10 @@ LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (pu
 
 
 def line(cell: rc.Cell) -> float:
-    """Predict the associations N on the published line: m d = 0.35 N log N, or 1.2 N at M = 32."""
+    """Predict the number N of associations on the published line.
+
+    The line is m d = 0.35 N log N for M = N outputs, and m d = 1.2 N for M = 32 outputs.
+    """
     parameters = cell["width"] * cell["dim"]
     if "outputs" in cell:
         return float(parameters / 1.2)

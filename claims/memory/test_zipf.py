@@ -1,7 +1,7 @@
 """Memories of Zipf data: the error at finite dimension and with finite data.
 
 Token x has a frequency proportional to x^-alpha and one of M labels. A memory in d dimensions
-stores P tokens; if training has T samples, it stores those among them that occur in a sample.
+stores P tokens. If training has T samples, tokens that occur in none of them are not stored.
 """
 
 import math
@@ -238,9 +238,9 @@ power_exponent_p = stored(
 )
 def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory that stores no more tokens than fit recalls more of them if the frequent tokens
-    dominate less. So equal weights up to a cut-off beat weights by frequency. In more than half of
-    the pairs of memories they even beat square-root weights of 512 tokens, which leave less error
-    than weights by frequency."""
+    dominate less. So equal weights up to a cut-off beat weights by frequency. They even beat
+    square-root weights of 512 tokens, which leave less error than weights by frequency. They do so
+    in more than half of the draws of two memories, one of each kind."""
     rooted = cell.replace(stored=TOKENS, power=0.5)
     return (block.draw(error, cell) < block.draw(error, rooted)).double()
 

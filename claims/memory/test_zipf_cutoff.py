@@ -12,7 +12,7 @@ from theory.memory import zipf
 
 LABELS, FRESH = 5, 64
 PARTS = {"a third": 3, "a sixth": 6, "a twelfth": 12, "a twenty-fourth": 24}
-"""Cut-offs, parts of the dimension."""
+"""Numbers by which the dimension d is divided: "a third" stores the first d/3 tokens."""
 
 
 def cut_at(cell: rc.Cell, part: int) -> int:
@@ -21,7 +21,10 @@ def cut_at(cell: rc.Cell, part: int) -> int:
 
 
 def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> str:
-    """Name the part of the dimension with the least predicted error, or the part near ``size``."""
+    """Name the part of the dimension with the least predicted error.
+
+    If ``size`` is given, name the part whose number of tokens is nearest to it.
+    """
     stored = {name: cut_at(cell, part) for name, part in PARTS.items()}
     best = (
         zipf.best_stored(cell["alpha"], LABELS, cell["dim"], stored.values())

@@ -23,12 +23,12 @@ MOST = 3  # largest number of planes in a plot
 
 
 def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
-    """Work out the names that a claim's map predicts between its cells, in its fullest planes.
+    """Predict the names between the cells of a claim's map, in its fullest planes.
 
-    A plane's cells agree in each parameter, other than the axes, that changes the prediction. It is
-    full if they are at many places: it needs `FEWEST`, and a predicted name of its first cell.
-    There are no tiles without map, axes or predictions, if parameters' names differ, or if a value
-    on an axis is no positive number.
+    A plane's cells agree in each parameter, except the axes, that changes the prediction. The
+    fullest planes have cells at the most places, `FEWEST` or more. Their first cell needs a
+    predicted name. Return [] without map, axes or predictions, if cells' parameter names differ, or
+    if a value on an axis is no positive number.
     """
     plot, predict = claim.plot, claim.predict
     if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:

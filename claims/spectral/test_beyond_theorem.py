@@ -19,16 +19,16 @@ from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
 LEARNED = 0.1
-"""Probability of a wrong subject, or relation, from which on it counts as learned."""
+"""Probability of a wrong subject (relation) at which the subjects (relations) count as learned."""
 STEPS = {"gradient": 400, "spectral": 50}
-"""Number of steps in a duration of `SLOW`, most of which no replicate needs. A fifth of the steps,
-80 of gradient flow, last until all is learned on the manifold. With 50 instead of 80, one draw of
-Gaussian embeddings in 2,000 is unstable. Of 512 draws, 1 was unstable with 40 steps, 8 with 30
-steps and 75 with 20 steps."""
+"""Number of steps of each flow in the cells `SLOW`. On the manifold all is learned after a fifth of
+them, 80 steps of gradient flow. No replicate needs as many as half of them. With 50 steps instead
+of the 80, one draw of Gaussian embeddings in 2,000 is unstable. Of 512 draws, 1 was unstable with
+40 steps, 8 with 30 steps and 75 with 20 steps."""
 
 
 def within(low: float, high: float) -> rc.MeanRatio:
-    """Make the rule for a mean over few replicates: the t interval uses a tenth of its level."""
+    """Make the rule for a mean over few replicates: the t interval uses a tenth of alpha."""
     return rc.MeanRatio(rc.Region(low, high), method=rc.Student(spent=0.1))
 
 
@@ -251,8 +251,9 @@ signs = timed(
     replicates=2,
     rule=rc.MeanRatio(rc.Region(0.8, 1.25), method=rc.Deterministic()),
 )
-"""A claim that four of the eight embeddings keep their ratios with an assumption of sign flow
-relaxed. Two of the four have the reverse order, and one has the large separation."""
+"""A claim that the ratio of the learning times holds with an assumption of sign flow relaxed, for
+four of the eight choices of embeddings. In two of the four, subjects are learned before relations.
+In one (HOH) they are learned much later."""
 
 
 @signs(

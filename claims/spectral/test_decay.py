@@ -22,7 +22,10 @@ flow_claim = partial(rc.claim, replicates=2, size=whole)
 
 
 def decaying(*pairs: common.Pair, until: tuple[float, ...], **more: str) -> tuple[rc.Cell, ...]:
-    """Make cells of gradient flow for each part and time; ``duration``: the later learning time."""
+    """Make cells of gradient flow for subjects and for relations, at each time of ``until``.
+
+    A cell's ``duration`` is the time until both subjects and relations are learned.
+    """
     return tuple(
         cell.replace(
             part=part,
@@ -51,7 +54,7 @@ def late_error(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def no_logarithm(cell: rc.Cell) -> float:
-    """Predict the error as if it fell as 1/T from the first time on."""
+    """Predict the error as if it fell as 1/T from T = `FIRST` on."""
     return float(GRADIENT_ERROR(cell.replace(time=FIRST)) * FIRST / cell["time"])
 
 

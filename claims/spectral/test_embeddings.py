@@ -30,15 +30,16 @@ from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.md"
 RUNS = {"gradient": 150.0, "spectral": 5.0, "sign": 1.5}
-"""Duration of each flow: about as long as it learns."""
+"""Duration of each flow: about the time until all facts are learned."""
 
 
 def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
-    """Measure the distance between two runs from one start, over the largest entry: (replicates,).
+    """Measure how far apart two runs from one start end: (replicates,).
 
-    The larger distance of the two matrices counts. One run has one-hot embeddings. The other run
-    has the same start in random orthonormal embeddings, and its result is rotated back. The start
-    is disturbed, to break the task's symmetries.
+    The measure is the largest change of an entry from one run to the other, over the matrix's
+    largest entry. The matrix is W_OV or W_KQ: the larger result counts. One run has one-hot
+    embeddings. The other run has the same start in random orthonormal embeddings, and its result is
+    rotated back. The start is disturbed, to break the task's symmetries.
     """
     s, r = cell["subjects"], cell["relations"]
     streams = block.draw(Streams, {})
@@ -125,7 +126,11 @@ GROWING = lasting(sizes((4, 2), (4, 32), flow="sign", embeddings="HOH"))
 
 
 def quarter_root(cell: rc.Cell) -> float:
-    """Predict the ratio, but for HOH embeddings as if it grew as R^(1/4) from R = 2 on."""
+    """Predict the ratio of the learning times, but a wrong one for HOH embeddings.
+
+    There it grows about as R^(1/4) from R = 2 on. HOH: Hadamard subjects and answers, one-hot
+    relations.
+    """
     slower = (cell["relations"] / 2) ** -0.25 if tuple_of(cell) == "HOH" else 1.0
     return ratio(cell) * slower
 
@@ -198,8 +203,9 @@ APART = 2.3
 )
 def sign_order(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With orthonormal embeddings sign flow can show no separation of the two learning times, a
-    large separation, or the reverse order. (Numbers compared: the speeds, 1 over the learning
-    times, and a multiple of their geometric mean.)"""
+    large separation, or the reverse order. (Numbers compared: 1 over each learning time, and the
+    geometric mean of these two, times sqrt(2.3). If the third number is the largest, the learning
+    times differ by a factor below 2.3.)"""
     found = learning_times(cell, block, steps=30)
     return {
         "subject": 1 / found.subject,

@@ -53,8 +53,9 @@ def root(cell: rc.Cell) -> float:
 def growth_only(cell: rc.Cell) -> float:
     """Predict a learning time as if growth kept the first rate of gradient flow.
 
-    Subjects are learned once alpha beta / sqrt(R) is log(9 (S - 1)), and relations likewise. Here
-    alpha and beta are the subjects' coordinates of the two matrices, as in `facts.Scalars`.
+    Subjects are learned once alpha beta / sqrt(R) is log(9 (S - 1)). Here alpha and beta are the
+    subjects' coordinates of the two matrices, as in `facts.Scalars`. For relations, S and R change
+    places, and alpha and beta are the relations' coordinates.
     """
     sizes_of = theory.Facts.of(cell)
     own, other = sizes_of.seen_from(cell["part"])
@@ -95,9 +96,9 @@ EITHER = tuple(
     plot=rc.Plot("parity", y_label="learning time", log="xy"),
 )
 def either_time(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Subjects are learned once the probability of a wrong subject has fallen to 1/10, and likewise
-    relations. Both are learned at the predicted times, which count growth from the start as well as
-    saturation."""
+    """Subjects are learned once the probability of a wrong subject has fallen to 1/10, relations
+    once the probability of a wrong relation has. Both are learned at the predicted times, which
+    include both the growth from the start and the saturation."""
     steps = 300 if cell["flow"] == "gradient" else 120
     found: Tensor = getattr(learning_times(cell, block, steps=steps), cell["part"])
     return found

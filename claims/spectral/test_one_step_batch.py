@@ -112,8 +112,8 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
 )
 def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The law of one spectral step holds with the weights n_i/B of a batch that has item i n_i
-    times, even if the items of the batch do not fill the matrix."""
+    """The law of one spectral step holds with the weights n_i/B of a batch of B samples, in which
+    item i occurs n_i times. It holds even if the items of the batch do not fill the matrix."""
     return block.draw(measured.one_step, cell, steps=("spectral",))["spectral"]
 
 

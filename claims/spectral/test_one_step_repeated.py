@@ -1,4 +1,4 @@
-"""Several thresholded steps: the speed at which a memory fills, and the number of items.
+"""Several thresholded steps: how fast a memory fills, and how many items it stores in the end.
 
 Item i has a frequency proportional to i^-a, and embeddings in d dimensions.
 """

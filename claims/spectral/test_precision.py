@@ -1,4 +1,4 @@
-"""Time of spectral flow to a small error delta: as log(1/delta), or as its square root (D3).
+"""Time of spectral flow to a small error delta: as log(1/delta), or as the root of this log (D3).
 
 Spectral flow follows the polar factor of the gradient.
 """
@@ -13,7 +13,10 @@ from claims.spectral.common import learning_times
 
 
 def precise(*pairs: common.Pair, **more: str) -> tuple[rc.Cell, ...]:
-    """Make cells of spectral flow down to errors of 1e-6, with a duration."""
+    """Make cells of spectral flow to errors of 1e-2, 1e-4 and 1e-6.
+
+    A cell lasts 1.05 times the predicted time at which a relation's error has fallen this far.
+    """
     return tuple(
         cell.replace(
             error=error,

@@ -145,7 +145,7 @@ HORIZONS = table(
 
 @exact(
     "F.muon-horizon",
-    "After T steps of 2 log K/T Muon's excess is at most of order (log K/T)^2, and can be far less",
+    "After T steps of 2 (log K)/T Muon's excess is of order ((log K)/T)^2 at most, or far less",
     source=derived("F3"),
     latex=r"E_T\le\frac{\eta^2}8,\quad\eta=\frac{2\log K}T",
     regime=rc.Regime(
@@ -167,14 +167,14 @@ HORIZONS = table(
     controls=(
         rc.reads("rate", "it is a rate: the excess is never below a hundredth of this", "least"),
         rc.reads("half", "with half the constant", "doubled"),
-        rc.reads("literal", "steps of log K/T itself do as well", "literal"),
+        rc.reads("literal", "steps of (log K)/T itself do as well", "literal"),
     ),
 )
 def muon_horizon(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """With steps of order log K/T the excess loss after T steps is at most of order (log K/T)^2.
+    """With steps eta of order (log K)/T the excess loss after T steps is at most of order eta^2.
     The excess is far less if the last step happens to end close to the lead of least loss. On this
     grid 32 to 256 steps all end at the same such lead, and so at the same excess. T steps of
-    log K/T itself do not reach the lead of least loss."""
+    (log K)/T itself do not reach the lead of least loss."""
     task, count = grouped(cell, block, apart=True), cell["steps"]
 
     def share(factor: float) -> Tensor:

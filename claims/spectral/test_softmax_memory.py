@@ -360,7 +360,7 @@ given_basis = partial(
 
 
 def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]:
-    """Divide the losses of signs in the items' basis and of Muon by that in 1 or 2 random bases."""
+    """Divide losses of Muon, and of signs in the items' basis, by signs' loss in random bases."""
     task = learned(cell, block)
     streams = Streams.like(block.rngs, task.frequencies)
     drawn = [rotated(streams, cell["items"]) for _ in range(bases)]

@@ -91,7 +91,7 @@ RANKS = table(
 )
 def muon_classes(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """A class's lead is K/(K - 1) (1 - w). The weight w is the class's share in a sum that rare
-    classes dominate. If n classes, with this one, are at most as frequent as it, w is at most 1/n.
+    classes dominate. If n counts this class and all that are no more frequent, w is at most 1/n.
     So rare classes are learned as fast as frequent classes, except for a class much rarer than all
     others: with four classes of frequencies 1 to 4^-8 its lead is a tenth of the other leads."""
     gradient = first_gradient(cell, block)

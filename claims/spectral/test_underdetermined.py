@@ -39,7 +39,7 @@ COUNT = 32
 )
 def flat_until(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """W moves on a straight line, with n singular values equal to the time t. The line ends when t
-    is the least eigenvalue of M. This matrix carries Gaussian vectors of covariance X^T X to
+    is the least eigenvalue of a matrix M. M carries Gaussian vectors of covariance X^T X to
     Gaussian vectors of covariance Y^T Y, at the least cost. The singular values are equal until
     everything is fitted only if Y^T Y is a multiple of X^T X. Each observable is the number of
     steps by which the line ends later than the claim, or a control, predicts."""
@@ -59,7 +59,7 @@ def flat_until(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 
 def complex_law(cell: rc.Cell) -> theory.Law:
-    """Predict the law for complex entries, with an exponent twice as large."""
+    """Predict the law for complex entries, with twice the exponent of real entries."""
     return lambda time: theory.flat_time(cell["samples"])(2**0.5 * time)
 
 

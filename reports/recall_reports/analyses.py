@@ -27,8 +27,8 @@ class Tested:
 
     @property
     def disagrees(self) -> bool:
-        """Whether the interval contradicts the verdict: it is outside a supported region, or inside
-        a refuted one.
+        """Whether the interval is outside a supported component's region, or inside a refuted
+        component's region.
         """
         low, high = self.component.region.ends
         left, right = self.usual.ends.ends

@@ -46,7 +46,7 @@ TEXTS = (
 """Declared parts of a claim's record that are texts."""
 LISTED = {"controls": "controls", "statements": "statements", "declared": "declared parts"}
 LISTED_OF_TIER = {"regions": "components", "predictions": "cells"}
-"""Kinds of parts whose additions and removals are listed, with names; these two: within a tier."""
+"""Names of parts to list if added or removed, by kind; these two kinds only within one tier."""
 
 
 class Kind(StrEnum):

@@ -29,7 +29,7 @@ SPACE = {"width": "0.17em"}
 
 BINARY = tuple("=<>≤≥≠≈≃~∼∝∈∉→+−-,")
 LONGEST = 2000
-"""Largest length of a formula, in characters; conversion time grows faster than it."""
+"""Largest length of a formula, in characters; conversion time grows faster than length."""
 GROWS = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])")
 """Commands by which a short formula can double its length again and again."""
 WORD = re.compile(r"\w+")
@@ -107,9 +107,9 @@ def _line(node: Element) -> str:
 
 
 def _allowed(found: Element) -> Element:
-    r"""Rebuild the converter's output from allowed elements and its text.
+    """Rebuild the converter's output from its text and from allowed elements.
 
-    Turn its character references into characters, and clean what it takes from `\text`.
+    Turn the text's character references into characters, and clean the text.
     """
     kept = Element(found.tag if found.tag in ELEMENTS else "mrow")
     kept.attrib = {

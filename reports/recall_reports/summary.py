@@ -84,7 +84,7 @@ def telling(claims: Sequence[ClaimRow]) -> ClaimRow | None:
     was judged.
 
     Failed claims come before all others, claims on theorems before exploratory claims, and claims
-    expected to hold before others. Among equals, errors in a constant come before errors in an
+    expected to hold before others. Among equals, claims on a ratio come before claims on an
     exponent, a probability and so on, and then the smallest `resolution` comes first.
     """
 

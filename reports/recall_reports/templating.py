@@ -38,7 +38,7 @@ def _environment() -> Environment:
 
 
 def _policy(*texts: str) -> str:
-    """Write the page's policy: apply this style sheet, run this script, use no network."""
+    """Write a content security policy: only this style sheet and script, no network."""
     hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts)
     sheet, script = (f"'sha256-{digest.decode()}'" for digest in hashes)
     return (

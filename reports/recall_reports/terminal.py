@@ -43,8 +43,8 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     Args:
         record: record of a run.
         console: console to print to.
-        verbosity: below 0 there are no tables, budget or first lines, and claims that were not run
-            are left out. Above 0 a decided claim has two more lines: evidence and usual analysis.
+        verbosity: below 0 there are no tables, budget, `opening.first_lines` or claims that were
+            not run. Above 0 a decided claim has two more lines: evidence and usual analysis.
     """
     analyses = Analyses(record.claims, record.usual)
     width, unicode = console.width, not console.options.ascii_only

@@ -5,10 +5,10 @@ confidence intervals, so the report shows these too, as a check of the engine by
 
 * a critical value is where a probit curve in the logarithm of the scanned size, fitted to the
   shares, crosses the target; its error is by the delta method. Shares that are means of
-  probabilities vary less than coins: the cells' errors give the dispersion;
+  probabilities vary less than coins, so the cells' errors give the dispersion;
 * an exponent is the slope of the logarithms, weighted by the errors of the cells' means. A law that
-  bends has no single exponent. With a prediction, the slope of observed over predicted is added to
-  the prediction's exponent on the grid;
+  bends has no single exponent. For predicted means, the exponent is the slope of the predictions
+  plus the slope of observed / predicted;
 * a share of successes has Wilson's interval, and any other mean Student's.
 
 If a fit's residuals are k > 1 times the replicates' errors, the fit's errors grow k-fold. This
@@ -204,7 +204,7 @@ def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float]
 
 
 def _separated(shares: Array) -> bool:
-    """Check whether arbitrarily steep curves fit the shares, given from the smallest size up."""
+    """Check whether arbitrarily steep curves fit the shares, which are in order of size."""
     steps = np.diff(shares)
     within = int(((shares > 0) & (shares < 1)).sum())
     return within < 2 and bool((steps >= 0).all() or (steps <= 0).all())
@@ -249,13 +249,13 @@ def _exponents(claim: ClaimRow) -> list[Usual | None]:
 
 
 def _of(cells: Sequence[CellRow], component: ComponentRow) -> list[CellRow]:
-    """Return the cell that a component is about, or else the cells that share its parameters."""
+    """Return the cell of a component or, if none, the cells with the component's parameters."""
     named = [cell for cell in cells if cell.params == component.params]
     return named or [cell for cell in cells if component.params.items() <= cell.params.items()]
 
 
 def _numbers(values: Iterable[object]) -> Array | None:
-    """Return all values as numbers; None if some value is no number, or without values."""
+    """Return all values as numbers; None if one is no number, or if there are none."""
     found = list(values)
     if not found or any(isinstance(v, bool) or not isinstance(v, int | float) for v in found):
         return None

@@ -20,7 +20,7 @@ DENSE_RATIO = {torch.float64: 16, torch.float32: 1}
 Decides speed only, never the value."""
 
 DENSE_SUM_RATIO = {torch.float64: 1, torch.float32: 0}
-"""Largest table of counts that `sum_by_label` uses, in entries per counted token.  Decides speed,
+"""Largest table of counts that `sum_by_label` uses, in entries per counted token. Decides speed,
 and in which order terms are added."""
 
 SPARSE: bool = torch._C.has_mkl
@@ -70,7 +70,7 @@ def occurrences(numbers: torch.Tensor, size: int) -> torch.Tensor:
 def sum_bags(table: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
     """Sum the rows of a table over each of B bags of tokens: (B, d).
 
-    ``table``: (n, d).  ``tokens``: (T,) int64 rows of the table, bag by bag.  ``ends``: (B,) int64,
+    ``table``: (n, d). ``tokens``: (T,) int64 rows of the table, bag by bag. ``ends``: (B,) int64,
     the end of each bag in ``tokens``.
     """
     if _sparse(table) and table.dtype == torch.float64:
@@ -171,7 +171,7 @@ def _sparse(table: torch.Tensor) -> bool:
 def _sampled(
     table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor
 ) -> torch.Tensor:
-    """Multiply row i by the table's rows at its tokens, which end before ``ends[i]``."""
+    """Multiply row i by the table's rows at its tokens, up to ``ends[i]`` in ``tokens``."""
     wanted = _csr(tokens.flatten(), ends, table.new_zeros(tokens.numel()), len(table))
     found: torch.Tensor = torch.sparse.sampled_addmm(wanted, rows, table.mT)
     return found.values().view(tokens.shape)

@@ -1,8 +1,8 @@
 """Probability that hard attention finds the informative position of a fresh sequence.
 
 A sequence is localised if only the informative position has the highest score; a tie is a miss
-(:attr:`Scores.lead`). Elsewhere the informative token scores less than there if the trigger's
-score is positive, more if it is negative.
+(:attr:`Scores.lead`). The informative token at another position lacks the trigger's score,
+which is positive or negative.
 """
 
 from dataclasses import replace

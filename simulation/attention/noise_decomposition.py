@@ -187,9 +187,9 @@ class NoiseDecomposition:
         r"""T, the part along the trigger.
 
         Keys with the trigger contribute :math:`z_v\cdot z_{trig}` times the trigger's coefficient.
-        With the trigger in the values, T also has :math:`N^{-1}\sum_i\bar\Sigma\,g_i z_{trig}/L`,
-        and the expected :math:`\Delta_i m^\infty_i`: this trigger adds :math:`\Delta_i` to
-        :math:`\Sigma_i`.
+        A trigger in the values adds a part :math:`\Delta_i` to :math:`\Sigma_i`. T then also has
+        :math:`N^{-1}\sum_i\bar\Sigma\,g_i z_{trig}/L`, and the expected
+        :math:`\Delta_i m^\infty_i`.
         """
         data = self.data
         weights = data.mean(self.mean_memory(self.marker))

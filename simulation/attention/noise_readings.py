@@ -1,4 +1,4 @@
-"""Readings: the vectors that the samples of a batch read from a memory, by informative token.
+"""Readings of a memory, a table of vectors: a sample reads the row of its informative token.
 
 `simulation.attention.noise_decomposition` explains the letters of formulas, and computes its pieces
 from the readings. A table (V, V), for a vocabulary of V tokens, counts the tokens (columns) in

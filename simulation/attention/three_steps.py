@@ -71,7 +71,7 @@ def value_memory(batch: Batch) -> torch.Tensor:
 
 
 def token_scores(batch: Batch, *, memory: torch.Tensor | None = None) -> Scores:
-    r"""Compute attention scores after step 2, from w, which is ``W / (gamma eta)`` times the query.
+    r"""Compute attention scores after step 2, from ``w = W query / (gamma eta)``.
 
     .. math:: w = \frac1{NL} \sum_{i,j} \kappa_{ij} (v_{ij} - \bar h_i)^\top r_{k_i},
         \qquad r_k = \Big(\frac{V_1}{\eta}\Big)^\top U (e_k - \tfrac1V \mathbf 1)
@@ -170,6 +170,6 @@ def _first_step(batch: Batch, sequences: Sequences) -> torch.Tensor:
 def _centred(u: torch.Tensor) -> torch.Tensor:
     """Compute ``U (e_k - 1/V)`` for all labels k: (R, V, d).
 
-    This is the negative gradient of the cross-entropy by the output, at equal probabilities.
+    This is minus the cross-entropy's gradient with respect to the output, at equal probabilities.
     """
     return u - u.mean(1, keepdim=True)

@@ -23,11 +23,11 @@ def losses(
     """Measure the probability lost to each cause, (R,) by cause; ``centred`` as in `three_steps`.
 
     ``coverage``: share of tokens that are never informative in training. ``recall``: share of seen
-    tokens that the wide layer recalls, less the share that the narrow layer recalls, at perfect
-    localisation. ``recall cap``: share of seen tokens that the wide layer does not recall. ``MLP
-    noise``: share of sequences that the wide layer localises, less the narrow layer's share. ``mean
-    bias``: gain in the wide layer's share if input embeddings are centred. ``gradient noise``:
-    share that the wide layer does not localise with centred ones. Differences can be negative.
+    tokens that the wide layer recalls at perfect localisation, less the narrow layer's share.
+    ``recall cap``: share of seen tokens that the wide layer does not recall. ``MLP noise``: share
+    of sequences that the wide layer localises, less the narrow layer's share. ``mean bias``: gain
+    in the wide layer's share if input embeddings are centred. ``gradient noise``: share that the
+    wide layer does not localise with centred embeddings. Differences can be negative.
     """
     one = torch.ones_like(batch.informative, dtype=batch.z.dtype)
     counts = batch.z.new_zeros(batch.permutation.shape).scatter_add_(1, batch.informative, one)

@@ -90,7 +90,7 @@ def draw(
 
 
 def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores:
-    r"""Compute attention scores after step 2, from w, ``W_KQ / (gamma eta)`` times the query.
+    r"""Compute attention scores after step 2, from ``w = W_KQ query / (gamma eta)``.
 
     .. math:: w = \frac1{NL} \sum_{i,j} \kappa_{ij} (v_{ij} - \bar h_i)^\top r_i, \qquad
         r_i = \frac{1}{\sqrt m} W^\top \Big[\phi'(W \bar h_i) \odot

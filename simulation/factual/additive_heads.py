@@ -58,7 +58,7 @@ def _gaussian(rng: np.random.Generator, relations: int, answers: int, dim: int) 
 def _feasible(rows: Floats) -> bool:
     """Check whether a vector y exists with rows @ y > 0.
 
-    The linear programme maximises the least entry of rows @ y in a box, and is solvable.
+    The linear programme maximises the least entry of rows @ y over y from -1 to 1.
     """
     count, size = rows.shape
     result = optimize.linprog(

@@ -174,7 +174,7 @@ class FactPrompts:
 
 
 def distances(task: FactPrompts, weights: Weights) -> dict[str, torch.Tensor]:
-    """Average the total-variation distance, (B,), of the model's prediction from four laws.
+    """Average over facts the prediction's total-variation distance from four laws: (B,) each.
 
     The laws are the answer's law given the "relation", the "subject", "nothing", or the "fact".
     """
@@ -273,9 +273,9 @@ def half_step(path: torch.Tensor) -> torch.Tensor:
 
 
 def flattest(losses: Losses) -> torch.Tensor:
-    """Find the total loss (B,) where it falls least per logarithm of time, in nats.
+    """Find the total loss (B,), in nats, at the point of slowest fall in log time.
 
-    Only points between the half times of the two parts of the loss count.
+    Only points between the `half_step` of the loss's two parts count.
     """
     total = losses.total
     halves = torch.stack([half_step(losses.relation), half_step(losses.subject)])

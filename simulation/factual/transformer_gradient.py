@@ -36,7 +36,7 @@ import torch
 from torch import Tensor
 
 WEAKEST = -60.0
-"""Least score minus its head's largest: lower ones are raised. Far below, exp is 0 in float32."""
+"""Floor of (score - largest score of its head). Far below the floor, exp is 0 in float32."""
 
 
 class ByModel:

@@ -1,10 +1,10 @@
 r"""Effect of one token on the hidden features of a whole sequence, direction by direction.
 
-At initialisation attention is uniform. The gradient of a model with a random layer W of m neurons
-sees every sequence through its features :math:`F = \phi(W \bar h)`, with :math:`\phi` the
-activation and :math:`\bar h` the mean value.  The conditional means of F, given token v at one
-position, are :math:`\mu_v = E[F \mid x_l = v]`.  In the j-th direction the token at this position
-explains a share :math:`\rho_j` of the variance of F.  The shares are the eigenvalues of
+At initialisation attention is uniform. With a random layer W of m neurons the gradient depends on a
+sequence's tokens only through features :math:`F = \phi(W \bar h)`, with :math:`\phi` the
+activation and :math:`\bar h` the mean value. The conditional means of F, given token v at one
+position, are :math:`\mu_v = E[F \mid x_l = v]`. In the j-th direction the token at this position
+explains a share :math:`\rho_j` of the variance of F. The shares are the eigenvalues of
 :math:`\Sigma_F^{-1}\Sigma_\mu`, with :math:`\Sigma` a covariance.
 """
 

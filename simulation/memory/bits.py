@@ -49,8 +49,8 @@ def searched_loss(rngs: Rngs, *, facts: int, outputs: int, bits: int) -> torch.T
     """Improve a random code, and return its cross-entropy per fact, (R,), in nats.
 
     Each of 2^bits messages gives probabilities for the outputs of each fact. The search alternates:
-    each function gets its likeliest message, then each message gets the frequencies of outputs
-    among its functions.
+    each function gets the message that makes it likeliest, then each message gets the output
+    frequencies of its functions.
     """
     table = functions(facts, outputs)
     one_hot = np.eye(outputs)[table]
@@ -201,7 +201,7 @@ def bits_per_weight(
     ``construction``: a name in `CONSTRUCTIONS`.  ``width``: number k of mapped coordinates; the
     memories "hebbian" and "one-bit" have k = ``dim``.
 
-    Raises ValueError if the search reaches its limit, 16 ``dim`` pairs: over 98% are recalled.
+    Raises ValueError if over 98% of 16 ``dim`` pairs, the search's limit, are recalled.
     """
     memory, most = CONSTRUCTIONS[construction], 16 * dim
     streams = Streams(rngs, device, dtype)

@@ -18,8 +18,8 @@ def directions(values: torch.Tensor, groups: int, shared: float) -> torch.Tensor
 
     The direction maximises its least cosine with the value's differences from others. It is the
     value less its group's mean, plus a multiple of the difference between this mean and the mean of
-    all. The multiple makes rivals in the group and elsewhere equally near. It is computed for
-    values of length 1 with scalar products ``shared`` in a group, and 0 elsewhere.
+    all. This multiple makes all these cosines equal. It is computed for values of length 1 with
+    scalar products ``shared`` in a group, and 0 elsewhere.
 
     ``values``: (..., F, k), in groups of equal size; may be projected.
     """
@@ -47,8 +47,8 @@ def accuracy(
 ) -> torch.Tensor:
     """Measure the share of facts decoded correctly, (R,), with a projection from each generator.
 
-    A value's own part and the groups' common parts are orthonormal before the projection, which
-    maps them to independent normal vectors.
+    Unit vectors along the values' own parts and the groups' common parts are orthonormal. Their
+    projections are independent normal vectors.
 
     Args:
         rngs: one generator per replicate.

@@ -27,7 +27,7 @@ from simulation.tiles import LOOK_EVERY, groups
 
 _HALVINGS = 60
 _LEVEL = 1e-13
-"""Relative size of the last step to a level t; steps are Newton's, or halve a bracket."""
+"""Relative Newton step that ends a search for t by Newton's method and bisection."""
 
 
 def competitors(associations: int, share: float) -> int:

@@ -215,7 +215,7 @@ def constructed(
 ) -> dict[str, torch.Tensor]:
     """Test a construction: ``accuracy``, and ``all`` (1 if every answer is right), both (R,).
 
-    Replicates are built in groups whose (N, m) features fit a tile.
+    Replicates are built in `tiles.groups`, by the size of (N, m) features.
 
     Args:
         rngs: one generator per replicate.
@@ -352,7 +352,7 @@ class _Network:
         return torch.bmm(self._answers.mT, self._u.mT, out=self._scores)
 
     def gradient(self) -> list[torch.Tensor]:
-        """Compute the gradient of the mean cross-entropy by each of ``weights``, in buffers."""
+        """Differentiate the mean cross-entropy by each of ``weights``, in buffers."""
         scores, hidden, back = self._forward(), self._hidden, self._hidden_back
         torch.softmax(scores, 2, out=scores)
         torch.bmm(self._back, scores.mT, out=self._answers_back).sub_(self._wanted)

@@ -12,8 +12,8 @@ so that by Farkas' lemma no W stores all pairs. The simplex method gives the sam
 (d = 8) to 250 times (d = 16) more slowly. At d = 16 and 140 pairs, matrix products and Cholesky
 factors take half of the time; softmaxes and copies of undecided sets take the other half.
 
-With ``own_competitors`` no two inputs compete for the same outputs: each has its own n outputs, as
-in the decoupled model (arXiv 2605.10795; paper C).
+With ``own_competitors`` each input has its own n outputs, which no other input has, as in the
+decoupled model (arXiv 2605.10795; paper C).
 """
 
 import math
@@ -31,7 +31,7 @@ _ITERATIONS = 200
 _RIDGE = 1e-13
 _RIDGE_STEPS = _HALVINGS = 30
 _CONVERGED = 1e-9
-"""Largest squared Newton decrement at a minimum, near twice the excess loss."""
+"""Squared Newton decrement, about twice the excess loss, below which a loss is minimal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,11 +289,10 @@ def _longest(
     before: torch.Tensor,
     fall: torch.Tensor | float = 0.0,
 ) -> torch.Tensor:
-    """Find the largest factor of 1, 1/2, ... at which the loss falls by factor * ``fall``.
+    """Find the largest factor among 1, 1/2, ... that lowers the loss by at least factor * ``fall``.
 
-    The shape of the factors is (R, 1, 1).
-
-    The factor is at least 2^-30. A GPU tries all factors at once, a CPU one after the other.
+    The factors, (R, 1, 1), are at least 2^-30. A GPU tries all factors at once, a CPU one after the
+    other.
     """
     lengths = before.new_full((_HALVINGS, 1), 0.5).cumprod(0) * 2
     found, many = torch.zeros_like(before), LOOK_EVERY[before.device.type]

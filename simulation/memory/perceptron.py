@@ -1,7 +1,8 @@
 """Perceptrons of random patterns: the labels that real or one-bit weights can give.
 
-The n patterns in d dimensions have independent normal coordinates. Each row is a pattern times its
-label, 1 or -1. So weights are right on a pattern if their product with its row is positive.
+The n patterns in d dimensions have independent normal coordinates. Each row of an array is a
+pattern times its label, 1 or -1. So weights are right on a pattern if their product with its row is
+positive.
 """
 
 import itertools
@@ -54,8 +55,8 @@ def dichotomies(rngs: Rngs, *, patterns: int, dim: int) -> torch.Tensor:
 def binary_patterns(rngs: Rngs, *, dim: int, sequences: int = 16) -> torch.Tensor:
     """Count random patterns until no one-bit weights are right on all: the mean count, (R,).
 
-    The last pattern is not counted, and the mean is over ``sequences`` sequences of patterns. The
-    number of draws depends on the patterns, so each replicate draws on the host.
+    The last pattern is not counted. The mean is over ``sequences`` sequences. The number of draws
+    depends on the patterns, so each replicate draws on the host.
     """
     found = []
     for rng in rngs:

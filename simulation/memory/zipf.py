@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 PROBES = 100
-"""Number of tokens beyond the stored ones that are asked for."""
+"""Number of probes, tested but not stored."""
 
 
 def frequencies(tokens: int, alpha: float) -> Floats:
@@ -79,8 +79,8 @@ def error(
 
     Each token's frequency is replaced by the mean frequency of all tokens of equal weight whose
     labels have equally many stored tokens. Without samples, or with power 0, these tokens are
-    exchangeable, so the expected error is the same and fluctuates much less. Otherwise the mean is
-    an approximation, because the labels have tokens of different weights.
+    exchangeable, so the measured error has the same mean and varies much less. Otherwise the mean
+    frequency is an approximation, because the labels have tokens of different weights.
 
     ``fresh``: if positive, each stored token is tested under this number of fresh embeddings, with
     the other tokens' embeddings unchanged. The expected error is again the same. These tests need

@@ -10,10 +10,10 @@ answers, averaged over all pairs or over a batch of them.
 
 The logits of a pair are its subject's logits plus its relation's, plus the query's. So all sums
 over pairs are products of a (subjects, answers) and an (answers, relations) table, without samples
-and without any (pairs, answers) tensor. (Factors are at most 1. If all products of a pair are below
-e^-700, the result is nan.) At S, R = 32, 16 a gradient takes three times as long as
-its three products, because every entry has an exponential and a few passes. At S, R = 8, 4 a
-gradient takes seven times as long, because calls cost more than their arithmetic.
+or a (pairs, answers) tensor. (Entries are at most 1. If all their products for a pair are below
+e^-700, the result is nan.) At S, R = 32, 16 a gradient takes three times as long as its three
+table products, because it also takes an exponential and other steps per entry. At S, R = 8, 4 it
+takes seven times as long, because calls cost more than their arithmetic.
 
 In shapes, B is the number of replicates. Tokens have the order: S subjects, R relations, query.
 """
@@ -58,8 +58,8 @@ class Scalars:
     ``alpha_*``: coefficient of a matrix of mean zero and singular values 0 and 1, which gives all
     answers of a subject (relation) one logit and all other answers another. ``beta_*``: mean
     attention score of the subjects (relations). ``rest``: (B,), the largest entry outside these
-    coordinates, up to logits that all answers share. Entries are in the basis of tokens and
-    answers, but in the embeddings' basis for the part of W_KQ that maps the query to 0. The
+    coordinates, ignoring logits that all answers share. Entries are in the basis of tokens and
+    answers. Only the part of W_KQ that maps the query to 0 is in the embeddings' basis. The
     embeddings have to be orthonormal.
     """
 
@@ -156,7 +156,7 @@ class Facts:
         return ov @ self.inputs.mT, (self.inputs @ (weights.kq @ self.inputs[:, -1:].mT))[..., 0]
 
     def _tables(self, values: Tensor, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Tabulate exp(logit) up to factors, by subject and relation; sum products over answers."""
+        """Tabulate exp(logit - largest) by subject and relation; sum products over answers."""
         s = self.subjects
         logits = values * scores[:, None]
         by_s, by_r = logits[..., :s], logits[..., s:-1] + logits[..., -1:]

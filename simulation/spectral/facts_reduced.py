@@ -4,10 +4,9 @@ Gradient and spectral flow from `Facts.start` do not change if the S subjects, o
 are permuted together with their answers. So by Schur's lemma two numbers determine W_OV. On sums of
 subjects' embeddings with coefficients of mean zero, W_OV is the first number times an isometry; on
 such sums of relations' embeddings, the second. (Logits that all answers share count as zero.) W_KQ
-is one number for all subjects and one for all relations. Here `ov` is the (1, 2, 2) diagonal matrix
-of the two numbers of W_OV. The (1, 2, 1) vector `kq` has the two numbers of W_KQ, times the square
-roots of S and R. The polar factors of `ov` and `kq` represent the polar factors of the whole
-matrices.
+gives one score to all subjects and one to all relations. Here `ov` is the (1, 2, 2) diagonal matrix
+of the two numbers of W_OV. The (1, 2, 1) vector `kq` has the two scores, times the square roots of
+S and R. The polar factors of `ov` and `kq` represent the polar factors of the whole matrices.
 """
 
 import math
@@ -22,7 +21,7 @@ from simulation.spectral.facts import Odds, Weights
 
 @dataclass(frozen=True)
 class Reduced:
-    """Task with numbers of subjects and relations; ``like`` has the wanted type and device."""
+    """Task of S ``subjects`` and R ``relations``; ``like`` has the wanted type and device."""
 
     subjects: int
     relations: int
@@ -40,9 +39,9 @@ class Reduced:
         )
 
     def _right(self, weights: Weights) -> tuple[Tensor, Tensor]:
-        """Compute log probabilities of a right, and of a wrong, subject and relation: (1, 2) each.
+        """Compute log probabilities of a right part, and of a wrong part: (1, 2) each.
 
-        There are four classes of answers, as both subject and relation can be right or wrong.
+        Each part, subject or relation, is right or wrong, which makes four classes of answers.
         """
         own = self._own
         raised = weights.ov.diagonal(dim1=1, dim2=2) * weights.kq[..., 0]

@@ -23,8 +23,8 @@ from simulation.tiles import groups
 Floats = npt.NDArray[np.float64]
 
 _FIRST = {"cpu": 32, "cuda": None}
-"""Outputs that an item's own is compared with first, by device type; items that win are compared
-with all. A GPU would have to wait for their number, and compares all at once."""
+"""Number of outputs in a first comparison, by device type. Only items that win are compared with
+all. A GPU compares all at once: counting winners would make it wait."""
 _RANK = 1e-10
 """Singular values below this part of the largest are rounding."""
 

@@ -62,7 +62,8 @@ ALPHA = 1e-3 / 10_000
 FIRST, LOOKS = 16, 17
 """Replicates of the first look, and the number of looks. Each look doubles the replicates."""
 AT_ONCE = 4e6
-"""Largest count of numbers in a block of several replicates, unless the first look is one block."""
+"""Largest count of numbers in a block of several replicates. A claim that never uses `FIRST`
+replicates has no such limit: its first look is one block."""
 VERDICTS = ("SUPPORTED", "INCONCLUSIVE", "OUT OF REACH", "BROKEN", "REFUTED")
 ROOM = 10 * 2**30
 """Bytes that the command may take."""
@@ -219,7 +220,10 @@ def _last_look(corner: Corner, end: float) -> Look[Decision]:
 
 
 def strain(part: Component) -> float:
-    """Return how far an estimate is from a region's middle, in half widths, or beyond its edge."""
+    """Return how far an estimate is from a region's middle, in half widths; 0 if it is unknown.
+
+    If the region has one edge, return how far the estimate is beyond this edge.
+    """
     low, high, estimate = part.region.low, part.region.high, part.estimate
     if math.isnan(estimate):
         return 0.0

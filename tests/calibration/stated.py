@@ -1,6 +1,6 @@
 """Choose claims that test each stated error: a prediction's own claims, or claims made for it.
 
-A claim with a regime that predicts by a registered formula tests the formula's error by its
+A claim that has a regime, and predicts by a registered formula, tests the formula's error by its
 simulation. Other claims predict by a function of a formula, or search no regime: `_by_other_claims`
 adds the missing parts. The functions at the end are simulations that no claim has.
 """

@@ -13,8 +13,8 @@ as far as t holds at that level). A check that draws nothing at random takes no 
 of 40": at 30 points the claim is SUPPORTED with the stated error as its region; the other points
 ended undecided. For a critical value, the rate of success is simulated at both edges of the stated
 error, rounded outwards to whole numbers. The interval is for the critical value. For an exact
-formula, the interval shows the error that would have been noticed. At the worst point, the
-estimated error is the largest share of the stated error.
+formula, the interval shows the error that would have been noticed. The worst point is the point
+whose estimated error is the largest in proportion to the error stated there.
 """
 
 from __future__ import annotations

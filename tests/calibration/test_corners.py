@@ -44,7 +44,7 @@ def mean(cell: rc.Cell, block: rc.Block) -> np.ndarray:
     predict=lambda cell: 2 * cell.number("dim"),
 )
 def steps(cell: rc.Cell, block: rc.Block) -> np.ndarray:
-    """Trials succeed from twice the dimension on."""
+    """A trial succeeds if the number of samples is at least twice the dimension."""
     return np.full(block.replicates, float(cell["samples"] >= 2 * cell["dim"]))
 
 

@@ -43,7 +43,7 @@ def run(folder: Path, *options: str, status: int = 0) -> str:
 
 
 def row(folder: Path) -> dict[str, Any]:
-    """Return the claim of the latest report, with only the total number of its blocks."""
+    """Return the claim of the latest report, with only a total as its count of blocks."""
     [claim] = reported(folder / "reports" / "latest")["claims"]
     claim["blocks"] = claim["blocks"]["total"]
     found: dict[str, Any] = claim

@@ -84,7 +84,7 @@ def powers() -> Iterator[Mutant]:
 
 
 def exponents() -> Iterator[Mutant]:
-    """Yield mutants that change each exponent that the theory states as a number by +-STEP."""
+    """Yield mutants that change by +-STEP one of the exponents that the theory gives as numbers."""
     for module in modules():
         target = f"{module.__name__}.EXPONENTS"
         for path, inner, value in _numbers(getattr(module, "EXPONENTS", {})):

@@ -64,7 +64,7 @@ def test_a_wrong_prediction_is_noticed(mutant: Mutant, evidence: Evidence) -> No
 
 
 def test_right_theory_is_not_caught(evidence: Evidence) -> None:
-    """The test uses the evidence of earlier tests, and draws what one falsified theory needs."""
+    """The evidence is from earlier tests, and from claims run until one notices a wrong theory."""
     assert evidence.notices(MUTANTS[FEW[0]])
     with falsified(None, *(name for name, _ in evidence.outcomes)) as claims:
         assert evidence.caught(claims, evidence.outcomes) is None

@@ -87,7 +87,7 @@ def test_the_trigger_coefficient_varies_as_stated_with_the_trigger_in_the_values
 
 
 def test_the_trigger_in_the_values_joins_contexts_and_its_own_memory() -> None:
-    """B and H vary together, and the trigger's own noise varies with its coefficient."""
+    """The pieces B and H covary. So do the trigger's coefficient and the rest of its score."""
     problem = Problem(vocab_size=150, length=11, samples=66, dim=12, trigger_in_values=True)
     draws, unit = sampling.draw(generators(300), **asdict(problem)), signal.signal_unit(problem)
     found = 2 * noise_decomposition.covariance(draws, "B", "H").mean() / unit**2

@@ -104,9 +104,10 @@ def test_third_step(batch: sampling.Batch, tile: int) -> None:
 
 
 def _smallest_lead(explicit: Explicit, direction: torch.Tensor) -> float:
-    """Return the least gap, over sequences, from the best score to the best of another value.
+    """Return the smallest lead over the sequences.
 
-    If no sequence has another value, return the largest absolute score.
+    A sequence's lead is its best score less the best score at the positions with another value. If
+    no sequence has another value, return the largest absolute score.
     """
     scores = explicit.keys @ direction
     best = scores.argmax(1)

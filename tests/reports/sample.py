@@ -278,7 +278,7 @@ def critical_samples() -> rec.ClaimRow:
 
 
 def additive_law() -> rec.ClaimRow:
-    """Make a claim on a reference line that is false, as expected."""
+    """Make a claim on a news summary's law; the claim is false, as expected."""
     return claim(
         "A.press-additive",
         "News summary: N grows as d times L",

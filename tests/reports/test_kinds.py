@@ -1,4 +1,4 @@
-"""Rules for every picture and title of the suite's record, and the figures that open its page."""
+"""Rules for every picture and title of the suite's record, and the figures at its page's top."""
 
 from collections import Counter
 from functools import partial

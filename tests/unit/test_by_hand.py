@@ -1,7 +1,7 @@
 """Simulations, compared with values computed by hand at the smallest sizes.
 
 Few other tests have independent values of these functions. A claim that compares two of them misses
-an error that both share. A claim with one edge misses an error on the other side.
+an error that both share. A claim whose region has one edge misses an error on the other side.
 """
 
 import math
@@ -68,7 +68,7 @@ def test_weights_of_one_dimension_separate_patterns_of_one_sign() -> None:
 
 @pytest.mark.parametrize(("patterns", "dim", "count"), [(4, 1, 2), (3, 2, 6), (4, 2, 8), (3, 3, 8)])
 def test_dichotomies_of_few_points(patterns: int, dim: int, count: int) -> None:
-    """There are 2 on a line, 2 n of n points in the plane, and all 2^n in n dimensions."""
+    """Of n points there are 2 dichotomies on a line, 2 n in the plane, and all 2^n in R^n."""
     found = perceptron.dichotomies(generators(3), patterns=patterns, dim=dim)
     assert found.tolist() == [count] * 3
 
@@ -87,10 +87,11 @@ def test_a_weight_of_one_bit_stores_two_patterns() -> None:
 def test_one_temperature_serves_all_facts() -> None:
     """There are two facts, two outputs and one weight of one bit, all of them 1 or -1.
 
-    A fact has logits of 1 and -1 or, where both outputs are the same number, equal logits. So
-    either all answers are right and the loss is 0 at the lowest temperature, or the loss is ln 2 at
-    the highest. With one right and one wrong answer the loss is ln(2 cosh b) at inverse temperature
-    b, which is least at the least b. The mean of each fact's least loss would be half of this.
+    A fact has logits of 1 and -1 or, where both outputs are the same number, equal logits. If the
+    outputs differ and both answers are right, the loss is 0 at the lowest temperature. In all other
+    cases the least loss is ln 2. For example, with one right and one wrong answer the loss is
+    ln(2 cosh b) at inverse temperature b, which is least at the highest temperature. If each fact
+    had a temperature of its own, the mean of the two least losses would be 0.5 ln 2.
     """
     found = bits.quantised_memory(generators(400), facts=2, outputs=2, dim=1, weight_bits=1)
     told = ~found.loss.isnan()  # equal logits have no scale
@@ -151,7 +152,8 @@ def test_the_attention_step_may_see_other_sequences(monkeypatch: pytest.MonkeyPa
     """The first sequence has label -1 and leaves the memory -5/3. On the second sequence, of label
     1, attention then moves by -5/3 times a covariance of 2/9 or -4/9.
 
-    A step on the second sequence alone finds its position only if the covariance is 2/9.
+    If both steps use the second sequence, attention finds its position only if the covariance is
+    2/9.
     """
     for tokens, share in (([0, 0, 1], 0.0), ([0, 1, 1], 1.0)):
         second = one_sequence(tokens, 0)
@@ -205,7 +207,9 @@ def test_relative_errors_are_distances_over_the_truth() -> None:
 def test_soft_attention_is_off_by_the_distance_of_its_mean(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Uniform attention reads 1, 3 and 3 as 7/3; hard attention reads 1, at the trigger."""
+    """Uniform attention returns the mean of 1, 3 and 3, which is 7/3; hard attention returns 1, the
+    value at the trigger.
+    """
     limit, nothing = object.__new__(convergence.Limit), tensor([[0.0]])
     limit.batch = limit.fresh = one_sequence([0, 1, 1], 0)
     limit.scores = scored([1.0, 3.0], 2.5)

@@ -1,4 +1,7 @@
-"""No tensor of a replicate is larger than tokens, embeddings, a vector per sequence, or a tile."""
+"""No tensor of a replicate has more elements than the largest of a few tensors.
+
+These are the tokens of all sequences, all embeddings, one vector per sequence, and a tile.
+"""
 
 from collections.abc import Callable
 from functools import partial

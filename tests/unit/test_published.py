@@ -24,8 +24,9 @@ from theory.spectral import flows
 
 FOLDER = Path(__file__).parents[2] / "claims/papers/published"
 CURVE = sequential_learning.Sizes(subjects=16, relations=4, answers=8)
+"""Sizes of the loss curve in paper B, figure 5."""
 STEPS, NATS = 23.0, 0.014
-"""A pixel of the picture of the curve."""
+"""Width in steps, and height in nats, of a pixel of the picture of the curve."""
 TOKENS, ALPHA, LABELS, PIXEL, TRIAL = 1000, 2.0, 5, 0.04, 0.12 / math.sqrt(100)
 """Settings of the picture of Zipf memories. A pixel is 4% of the error that it shows, and TRIAL is
 the standard error of a mean of 100 trials."""
@@ -81,7 +82,7 @@ def curve() -> Iterator[Row]:
 
 def fact_flows() -> Iterator[Row]:
     """Yield rows of paper D: times at which the errors of subject and relation have fallen to 0.1,
-    and their ratio.
+    and the ratio of the two times.
     """
     for line in read("fact_flows"):
         how: dict[str, Any] = {"flow": line["flow"], "embeddings": line["embeddings"]}
@@ -134,8 +135,8 @@ def zipf_schemes() -> Iterator[Row]:
 def zipf_trained() -> Iterator[Row]:
     """Yield rows of paper C: errors of trained memories with at least two dimensions per token.
 
-    The rows are of the recorded setting with the largest rate and the smallest batches. After
-    102400 samples an error of 1e-6 is too small to be seen in ten runs.
+    The rows are of the recorded setting with the largest learning rate and the smallest batches.
+    After 102400 samples an error of 1e-6 is too small to be seen in ten runs.
     """
     for line in read("zipf_trained_memories"):
         setting = (line["optimizer"], line["rate"], line["batch"])
@@ -171,7 +172,7 @@ def test_a_theory_that_is_wrong_by_a_tenth_is_noticed() -> None:
 
 
 def test_no_recorded_training_beats_the_least_error() -> None:
-    """The file has the least mean error of all settings for each dimension and sample size."""
+    """For each dimension and sample size, the file has the setting with the least mean error."""
     lines = read("zipf_trained_memories")
     assert len(lines) == 41
     for line in lines:
@@ -180,8 +181,8 @@ def test_no_recorded_training_beats_the_least_error() -> None:
 
 
 def test_trained_memories_beat_every_cutoff() -> None:
-    """With fewer dimensions than tokens and 102400 samples, the error is at most a fourth of the
-    best cut-off's.
+    """With fewer dimensions than tokens and 102400 samples, the error is less than a fourth of a
+    cut-off memory's. A cut-off memory stores only the most frequent tokens, in the best number.
     """
     least = {
         int(line["d"]): float(line["error"])

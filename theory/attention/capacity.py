@@ -13,11 +13,11 @@ its exact inverses on the integers: each returns the extreme size whose critical
 is at most N. `binding` names the condition that needs the most samples. All formulas are for
 embeddings on the sphere, the trigger not in the values, and $d \le V$.
 
-`critical_samples` states its error where localisation or coverage decides, and all else succeeds in
-at least 97% of the cases. Where two conditions need nearly the same number of samples, accuracy is
-a product of two probabilities, and reaches one half after 1.4 to 1.9 times as many samples. Where
-recall decides, accuracy depends on d, and hardly on N. There an error of 5% in `recall.half_dim`
-may mean any factor in N.
+`critical_samples` states its error only where localisation or coverage decides and all else
+succeeds in at least 97% of cases. Where two conditions need nearly the same number of samples,
+accuracy is a product of two probabilities, and reaches one half after 1.4 to 1.9 times as many
+samples. Where recall decides, accuracy depends on d, and hardly on N. There an error of 5% in
+`recall.half_dim` may mean any factor in N.
 """
 
 import math

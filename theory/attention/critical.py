@@ -28,8 +28,8 @@ $$ g = \frac1{Lr^2}\Big[\Big(\frac1\ell-\frac1L\Big)\Big(t_2^2-\frac{t_4}V\Big)
 
 $g$ adds the noise term C2, the informative slots, to C.
 
-The root in $f_A$ is the ratio of A's median to its mean: at a probability of 1/2 the median
-replicate counts. A is proportional to a quadratic form of the mean embedding times the square of a
+The root in $f_A$ is the ratio of A's median to its mean: at probability 1/2 the median
+replicate decides. A is proportional to a quadratic form of the mean embedding times the square of a
 quadratic form of the label counts. $\sigma^2$ is the relative variance of this product, about
 $10/d$.
 

@@ -109,9 +109,9 @@ class Agreement:
 
     Symbols are as in `noise_terms`. $\alpha$, nearly a gamma variable, is the agreement
     $A = V\sum_{ab}p_aG_{ab}p_b$ over its mean. The mean square of the samples' own agreements
-    grows as $s\alpha + h\alpha^2$. Here $h\alpha^2$ is the square of their mean, and the variance
-    $s = (1 - 1/N)(1 - 2/N)\,t_2$ is 0 for one or two samples, which agree equally. Terms of the
-    mean embedding grow as $\alpha^2$.
+    grows as $s\alpha + h\alpha^2$. Here $h\alpha^2$ is the square of their mean, and $s\alpha$ is
+    their variance; $s = (1 - 1/N)(1 - 2/N)\,t_2$ is 0 for one or two samples, which agree equally.
+    Terms of the mean embedding grow as $\alpha^2$.
 
     Attributes:
         variance: variance of $\alpha$.
@@ -201,11 +201,11 @@ def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
     r"""Dimension $D$ at which $f_D$ has the kurtosis of one replicate's token scores.
 
     For Gaussian embeddings the scores of a replicate have a uniform direction in $R^V$, so that
-    each is nearly normal: $D=\infty$. For unit lengths, let $K$ be the Gram matrix and $p$ the
-    covariance power of a term. Then $(K^{p+1})_{vv}$ does not fluctuate with $|z_v|^2$. With other
-    lengths the log of this would have the slope $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$ in
-    $\log|z_v|^2$, where $[x^k]$ takes the coefficient of $x^k$, and $M=\sum_kt_kx^k=1/(1-a)$ with
-    $a \propto |z_v|^2$. So $D = d/\eta^2$, with $\eta$ the mean of slopes, weighted by shares.
+    each is nearly normal: $D=\infty$. With their Gram matrix $K$ and a term's covariance power $p$,
+    a score has the variance $(K^{p+1})_{vv}$, which varies as $|z_v|^{2\eta}$. Here $\eta$ is
+    $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$, $[x^k]$ takes the coefficient of $x^k$, and
+    $M=\sum_kt_kx^k=1/(1-a)$ with $a \propto |z_v|^2$. Unit lengths remove this variation, so that
+    $D = d/\eta^2$, with $\eta$ the mean over terms, weighted by shares.
     """
     if problem.embeddings == "gaussian":
         return math.inf

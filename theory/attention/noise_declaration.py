@@ -140,7 +140,7 @@ def sum_latex(symbols: Iterable[str]) -> str:
 
 
 def _looked_up(formula: Formula) -> Formula:
-    """Wrap a formula: each call looks up its name in its module, where it can be replaced."""
+    """Wrap a formula: each call uses what its module then has under the formula's name."""
     return lambda problem: float(
         getattr(sys.modules[formula.__module__], formula.__name__)(problem)
     )

@@ -101,10 +101,10 @@ def label_agreement(problem: Problem) -> float:
 def trigger_coefficient_variance(problem: Problem) -> float:
     r"""Variance $v_q$ of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
 
-    Units are $s_0^2$, and $W = t_2(1 + h) + 3h + h^2$. The population value of $q$ is $s_0$, with a
-    relative variance of $2/d^2$ over embeddings, not in $v_q$. With the trigger in the values,
-    keys without the trigger read the stored trigger as well. The part of their sum along $z_{trig}$
-    is in $q$; $v_q$ is the variance over data and embeddings.
+    Units are $s_0^2$, and $W = t_2(1 + h) + 3h + h^2$. $v_q$ is the variance over data and
+    embeddings, less the variance $2/d^2$ over embeddings of $q$ in the population. With the trigger
+    in the values, keys without the trigger also read the stored trigger, and $q$ includes the part
+    along $z_{trig}$ of what they add to $w$.
     """
     return sum(trigger_coefficient_parts(problem).values())
 
@@ -393,7 +393,7 @@ def count_covariance(problem: Problem) -> float:
 def context_covariance(problem: Problem) -> float:
     r"""Twice the covariance of B and H, in units of $s_0^2$: $-2\tau Lt_3(t_2+h)/(N^2V)$.
 
-    The stored trigger is read by keys less their sample's mean, which has the context.
+    A key minus its sample's mean key reads the stored trigger; that mean contains the context.
     """
     V, L, N, _, t2, t3, _ = _notation(problem)
     return -2 * problem.trigger_in_values * L * t3 * (t2 + V / N) / (N**2 * V)

@@ -10,7 +10,7 @@ $$ \theta_v = \sum_{i,i'} g_{ii'}\left[c_i(v)\,c_{i'}(v) + \tau 1\{x_i = v\}
 
 with $g_{ii'} = 1\{k_i = k_{i'}\} - 1/V$, $c_i(v)$ the count of token $v$ in sequence $i$, $x_i$ its
 informative token and $O_{ii'} = \sum_v c_i(v)c_{i'}(v)$. Few pairs of sequences share a label, so
-these are small whole numbers plus corrections of order 1/L and 1/V. With a normal law the critical
+scores are small whole numbers plus corrections of order 1/L or 1/V. With a normal law the critical
 number of samples can be wrong by a factor of 2 or more. Instead, these events decide:
 
 - each pair of samples with the same label (a collision) raises $\theta_{trig}$ by 2. Without the

@@ -291,7 +291,7 @@ def given_count(
     r"""Accuracy of tokens that ``counts`` samples, real numbers, stored correctly: (counts,).
 
     `recall_accuracy` is the mean of this accuracy over counts. Other samples store a wrong token
-    under the right label. If right counts are binomial with mean $\lambda P$, where $P$ varies
+    under the right label. If ``counts`` are binomial with mean $\lambda P$, where $P$ varies
     between tokens, $B^2=(EP^2+1/\lambda)T^2 + \mathrm{Var}(n/\lambda)\kappa_0^2$.
     """
     return _refined(problem, float(problem.dim), counts, balanced, attended)

@@ -254,8 +254,8 @@ def layer_stored_context(problem: MlpProblem) -> float:
 def terms(problem: MlpProblem) -> dict[str, float]:
     r"""Variances of all noise terms, by symbol, in units of $s_0^2$.
 
-    First T, A to F, H and C2, rescaled from `theory.attention.noise`; then `LAYER_TERMS`. Parts of
-    T, A and C have different coefficients, taken in the limit of large V.
+    First T, A to F, H and C2, rescaled from `theory.attention.noise`; then `LAYER_TERMS`. T, A
+    and C, as for infinite V, are sums of parts with different coefficients.
     """
     p, c = problem, coefficients(problem)
     V, L, N, d, m = _sizes(problem)

@@ -42,14 +42,14 @@ REGIME = SIZES.searched(
     activation=("relu", "gelu", "tanh"),
     without=("length", "trigger_in_values"),
 )
-"""Regime in which `mlp_recall_accuracy` states its smaller error; `STATED` has He2 as well."""
+"""Regime of the error that `mlp_recall_accuracy` states without He2; `STATED` has He2 too."""
 STATED = REGIME.searched(activation=("relu", "gelu", "tanh", "he2"))
 _WIDE = {"relu": (1.0, 2), "gelu": (1.0, 2), "tanh": (0.62, 2), "he2": (0.26, 3)}
 _NARROW = {"relu": 0.3, "gelu": 0.37, "tanh": 0.45, "he2": 0.42}
 _OFFSET = {"relu": 0.22, "gelu": 0.053, "tanh": 0.0, "he2": 0.0}
-"""V log V at capacity. `_WIDE`: factor and power of d at infinite width. `_NARROW`: factor of m d
-at small width. `_OFFSET`: the squared ratio of (E phi)^2 to Var phi. The numbers are rounded,
-because the sizes to search must not depend on the law that is tried there."""
+"""Rounded constants, as the sizes to search must not depend on the law that is tried there. V log V
+at capacity: `_WIDE` has the factor and power of d at infinite width, `_NARROW` the factor of m d
+at small width. `_OFFSET`: the squared ratio of (E phi)^2 to Var phi."""
 
 
 def _harmonic(cell: Mapping[str, Any]) -> float:
@@ -345,8 +345,8 @@ def critical_samples(problem: MlpProblem) -> float:
     such bias. The problem's own ``samples`` do not matter.
 
     Stated error: {error} for V up to half the capacity and N of at least 6 V, always too small.
-    Half of `mlp_recall_accuracy` is reached at 1.07 to 1.6 times as many samples, since
-    interference and counts vary. With fewer than 2 d/3 neurons it may be 1.9 times as many.
+    `mlp_recall_accuracy` is 1/2 at 1.07 to 1.6 times as many samples, since interference and
+    counts vary. With fewer than 2 d/3 neurons it may be 1.9 times as many.
     """
     values = kernel(problem.activation, problem.dim, trigger_in_values=problem.trigger_in_values)
     offset = 0.0 if problem.centred else values.other

@@ -87,7 +87,7 @@ def _require(relations: int, answers: int) -> None:
 def _distance(above: int, below: int, *, fixed: bool) -> float:
     """Mean squared distance of a normal vector to {min of first >= max of others}.
 
-    The first are ``above`` coordinates, the others ``below``. An average over draws from a fixed
+    There are ``above`` first and ``below`` other coordinates. An average over draws from a fixed
     stream, with a standard error of 0.2% to 0.9% in `SHAPES`. The projection onto this cone sets
     the coordinates on the wrong side of a level t to t. Given the number of these coordinates,
     dist^2 is chi-squared; its degrees of freedom are the codimension of the face.

@@ -19,8 +19,8 @@ def narrow(
     """Draw eight sets of 1000 facts.
 
     A set has the logits without noise, (1000, relations * answers), and the sums of their squares,
-    (1000,). Shaped like the logits, it has each answer's number of facts, and standard normal
-    noise. Last comes the index of the right answers in these arrays.
+    (1000,). Two arrays shaped like logits have each answer's number of facts and standard normal
+    noise. Last comes the index of the right answers.
     """
     rng, size, found = np.random.default_rng(20241209), relations * answers, []
     for _ in range(8):

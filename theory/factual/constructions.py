@@ -275,12 +275,11 @@ def compressed_accuracy(
     r"""Accuracy of the MLP when g tokens share $d_h < g$ value dimensions.
 
     Codes in one group overlap by $\rho$, a coordinate of the unit sphere of $\mathbb R^{d_h}$. So
-    the MLP also reads a share of a neighbouring fact's answer: the kernel of cosine features of
-    frequency $\omega$ at the inputs' squared distance $2(1-\rho_{ss'})+2(1-\rho_{rr'})$. The
-    formula adds noise of variance $\frac N{md}+\frac{n_a}m$ on answer a of $n_a$ facts, and the
-    overlaps of the answers. Averaged over 8000 facts from a fixed stream: accurate to 0.005.
-    Correlations of rivals are neglected. They help, so the formula is 0.01 to 0.02 too low at
-    accuracies of 0.8.
+    a neighbouring fact adds to its answer's logit the kernel of cosine features of frequency
+    $\omega$ at the inputs' squared distance $2(1-\rho_{ss'})+2(1-\rho_{rr'})$. The formula adds
+    noise of variance $\frac N{md}+\frac{n_a}m$ on answer a of $n_a$ facts, and the overlaps of the
+    answers. Averaged over 8000 facts from a fixed stream: accurate to 0.005. Correlations of rivals
+    are neglected. They help, so the formula is 0.01 to 0.02 too low at accuracies of 0.8.
 
     Stated error: {error} for 16 subjects and relations, or 32 at d of 384 and more; at most 4 facts
     per hidden unit. With 16 facts per unit, 32 subjects and relations, it is 0.056 too high.

@@ -143,7 +143,7 @@ def _until_learned(cell: Mapping[str, Any]) -> bool:
 class Sizes:
     """Sizes of a task: subjects, relations and answers per relation.
 
-    Raises ValueError unless there are at least 2 subjects, relations and answers.
+    Raises ValueError for fewer than 2 subjects, relations or answers.
     """
 
     subjects: int
@@ -319,8 +319,8 @@ def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
 def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float) -> float:
     """Step of gradient descent at which half of a stage's loss is gone.
 
-    Exact for the early growth, which takes most of the time. Saturation is delayed
-    less: at starts of 1e-5 the delay is less than a tenth too large.
+    Exact for the early growth, which takes most of the time. Saturation is delayed less than
+    growth: at starts of 1e-5 the formula's delay is less than a tenth too large.
 
     Raises ValueError: the scale is not in (0, 0.1].
     """
@@ -354,7 +354,7 @@ def plateau(sizes: Sizes) -> float:
 def random_plateau(sizes: Sizes) -> float:
     """Mean height of the plateau over random dictionaries, in nats, if the relation is first.
 
-    It is the conditional entropy of the answer given the relation, about log D - (D - 1)/(2S).
+    Conditional entropy of the answer given the relation, about log D - (D - 1)/(2S).
     """
     counts = np.arange(1, sizes.subjects + 1)
     shares = counts / sizes.subjects

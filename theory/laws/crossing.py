@@ -37,8 +37,8 @@ def root(
         tolerance: absolute tolerance of the argument.
 
     Returns:
-        Infinity if the level lies beyond ``high``, or if both ends have the same value, not the
-        level; minus infinity if the level lies before ``low``.
+        Infinity if the level lies beyond ``high``, or if the function is constant at another
+        value; minus infinity if the level lies before ``low``.
 
     >>> round(root(lambda x: -x**3, 0, 9, level=-8), 9), root(lambda x: x, 0, 1, level=7)
     (2.0, inf)

@@ -110,7 +110,7 @@ def _cdf_of_angle(dim: float) -> tuple[Array, float]:
 
     Returns:
         Coefficients of a cubic on each interval, (4, intervals), and the length of an interval: the
-        caller finds the interval by division, and scipy would search for it.
+        caller finds an interval by division, faster than scipy's search.
     """
     limit = math.asin(min(1.0, _TAIL / math.sqrt(dim)))
     angle = np.linspace(-limit, limit, _KNOTS + 1)

@@ -74,7 +74,7 @@ class Scores:
         rival_variance: the part of the rival's variance that depends on these properties,
             (rivals,).
         rival_weights: probabilities of these properties, (rivals,).
-        shared: the part of the variance that fluctuates with the token, common to all rivals.
+        shared: the part of a rival's variance that depends on the token, not on the rival.
         overlap: mean squared correlation of the directions along which two labels are scored; (own
             signal)^2 times ``overlap`` adds to the variance of the rivals.
         rank: effective number of independent directions among the rivals' scores.

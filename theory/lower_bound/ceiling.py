@@ -28,7 +28,7 @@ REVEALED = Regime(
         "chance": tuple(step / 20 for step in range(20, 3, -1)),
     },
 )
-"""Channels whose optimum is known, and so the distance of every bound from it."""
+"""Channels of known largest accuracy, with which bounds can be compared."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and constants derived"
 
@@ -52,7 +52,7 @@ def largest_accuracy(information: float, vocab_size: int) -> float:
 
 @prediction(latex=r"I \ge \alpha V\log(\alpha V) - \alpha V + 1", source=_SOURCE)
 def information_needed(accuracy: float, vocab_size: int) -> float:
-    """Least information, in nats, that allows an accuracy; 0 up to 1/V.
+    """Least information, in nats, that allows an accuracy; 0 for 1/V or less.
 
     Inverse of `largest_accuracy`.
     """

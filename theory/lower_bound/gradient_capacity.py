@@ -30,10 +30,10 @@ def half_dim(problem: Problem) -> float:
 def half_samples(problem: Problem) -> float:
     r"""Number of samples at which half of the labels are guessed right, to leading order.
 
-    It is `half_dim`, solved for $N$ where $N \ll LV$, so that noise from the other tokens dominates
+    It is `half_dim` solved for $N$ where $N \ll LV$, so that noise from the other tokens dominates
     interference. The problem's own ``samples`` plays no part.
 
-    Finite size: linear MMSE needs 0.82 to 0.94 times as many for V from 192 to 512, d/V of 0.4 and
+    Finite size: linear MMSE needs 0.82 to 0.94 of this number for V from 192 to 512, d/V of 0.4 and
     L from V/5 to V (`linear_mmse.critical_samples`).
     """
     size = problem.vocab_size

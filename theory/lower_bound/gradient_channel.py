@@ -9,9 +9,9 @@ $$ \frac{1}{NL}\,\mathrm{diag}(n)\Big(P_\pi - \frac JV\Big) + \text{fluctuations
    \nu^2 = \frac{L-1}{NL^2V^2} \text{ per entry}. $$
 
 **Assumption.** The fluctuations are Gaussian (the Gaussian-equivalent channel), and the decoder
-knows the label counts. Without this assumption no such bound holds: in exact arithmetic even a G
-that is a single real number may determine M. If an entry of G has b bits, $I \le b d^2\log 2$ holds
-without any assumption.
+knows the label counts. Without this assumption `information` is no bound: in exact arithmetic even
+one real entry of G may determine M. With b bits per entry of G the information is at most
+$b d^2\log 2$ in any case.
 
 In each of the $(V-1)^2$ directions of mean zero the signal has variance $\nu^2\rho$, $\rho$ =
 `snr`. So signal and noise of G both have a covariance $\propto UU^\top\otimes ZZ^\top$, and the

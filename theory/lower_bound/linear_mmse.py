@@ -1,11 +1,10 @@
 r"""Linear MMSE: remove the embeddings' overlaps by pseudo-inverses on both sides, then guess.
 
 Signal and noise of the Gaussian-equivalent channel have covariances proportional to
-$UU^\top\otimes ZZ^\top$, so the pseudo-inverse is the best linear estimate (`gradient_channel`
-has $U$, $Z$ and M). It projects M to rank $d$ and $d' = d - 1$
-in the $V - 1$ directions of mean zero (one token direction is projected out with the unknown label
-counts). With $\delta = d/(V-1)$ an overlap has variance $(1-\delta)/d$, not $1/d$, and noise
-is amplified by $1/\delta$ on each side.
+$UU^\top\otimes ZZ^\top$ (`gradient_channel`), so the pseudo-inverse is the best linear estimate. In
+the $V - 1$ directions of mean zero it projects M to rank $d$ for labels and $d' = d - 1$ for tokens
+(one token direction is projected out with the unknown label counts). With $\delta = d/(V-1)$ an
+overlap has variance $(1-\delta)/d$, not $1/d$, and noise is amplified by $1/\delta$ on each side.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ REGIME = argmax_accuracy.REGIME
 
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
 _OWN_NODES, _RIVAL_NODES = 6, 12
-"""Points of `meetings`. Fewer leave steps in the law of a score where d is near V."""
+"""Points of `meetings`, own and rival. Fewer leave steps in laws at d near V."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 r"""Effect of width on an estimator that sees the gradient at initialisation.
 
-With a random layer of width $m$ the gradient is $d\times m$ and sees a sequence through features
-$F$ of its whole bag of tokens. In direction $j$ the token at one position explains a share $\rho_j$
-of the variance of $F$. This share is an eigenvalue of $\Sigma_F^{-1}\Sigma_\mu$, from the
+With a random layer of width $m$ the gradient is $d\times m$ and depends on a sequence through
+features $F$ of its whole bag of tokens. In direction $j$ the token at one position explains a share
+$\rho_j$ of the variance of $F$. This share is an eigenvalue of $\Sigma_F^{-1}\Sigma_\mu$, from the
 covariances of $F$ and of its means $\mu_v = E[F\mid x_l=v]$ given one token. Under the assumption
 of `gradient_channel`, as for the attention-only model,
 
@@ -24,7 +24,7 @@ from recall_claims import prediction
 _SOURCE = "paper A, arXiv 2603.15923, A4, A9 and A13; derived"
 
 EXPONENTS = {"length": -2.0}
-"""Exponent of the share of variance that one token explains beyond the d linear directions."""
+"""Exponent of the length in the share rho outside the d linear directions."""
 
 
 @prediction(latex=r"\rho_j \le \frac1L", source=_SOURCE)

@@ -69,8 +69,8 @@ def decodability(facts: int, groups: int, shared: float, code: str = "best") -> 
         code: "best" for directions that make the least cosine largest, or "plain" for the values.
 
     Raises:
-        ValueError: groups of unequal size or of one value, values that share less than nothing or
-            all, or another code.
+        ValueError: groups of unequal size or of one value, ``shared`` outside [0, 1), or another
+            code.
 
     >>> decodability(256, 1, 0.5, "plain")
     0.5
@@ -93,7 +93,7 @@ def decodability(facts: int, groups: int, shared: float, code: str = "best") -> 
 def least_share(
     facts: int, groups: int, shared: float, code_dim: float, code: str = "best"
 ) -> float:
-    """Least mean share of facts that are decoded correctly from codes of this dimension.
+    """Lower bound on the mean share of facts decoded correctly from codes of this dimension.
 
     Raises ValueError as `decodability`.
     """
@@ -111,7 +111,7 @@ def least_share(
 def needed_code(
     facts: int, groups: int, shared: float, code: str = "best", share: float = 0.99
 ) -> float:
-    """Code dimension from which this mean share of facts is sure to be decoded correctly.
+    """Code dimension at and above which this mean share of facts is sure to be decoded correctly.
 
     The dimension is 0 if below 1. Stated error: the dimension from which half of all decoders have
     99% right is at most {error} less. The bound counts a fact once for each rival that wins, and a

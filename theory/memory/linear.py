@@ -106,7 +106,7 @@ def _below(
     margin: float = 0.0,
     single: bool = False,
 ) -> tuple[Array, Array, tuple[Array, Array]]:
-    """Chances, (R, x), that a stored and that an idle rival scores less; weights of R and x."""
+    """Chances, (R, x), that a stored and that an idle rival loses; weights of R and x."""
     score, score_weight = sphere.gauss(dim, _SCORE_NODES)
     scale, scale_weight = quadrature.gamma(2 / dim, _LENGTH_NODES)
     # The n-th power asks for the far tail of c: at n = 131072, 24 nodes leave 0.014 of error.

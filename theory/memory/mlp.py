@@ -210,8 +210,8 @@ def mlp_memory_accuracy(
         features: "cosine" or "relu".
 
     Raises:
-        ValueError: fewer than 2 outputs or dimensions, more outputs than associations, no more
-            neurons than these features lose, or unknown features.
+        ValueError: fewer than 2 outputs or dimensions, more outputs than associations, at most
+            `FeatureLaw.lost` neurons, or unknown features.
     """
     law = feature_law(features, dim)
     outputs = outputs or associations
@@ -300,7 +300,7 @@ def capacity(
 def _log_mean_failures(
     associations: float, outputs: float, dim: int, width: float, law: FeatureLaw
 ) -> float:
-    """Logarithm of the mean number of failures over log 2: 0 where half of memories are right."""
+    """Logarithm of (mean number of failures / log 2): 0 where half of memories are right."""
     share = failures(associations, outputs, dim, width, law)
     return math.log(max(associations * share / math.log(2), 1e-300))
 

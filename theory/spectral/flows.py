@@ -388,7 +388,7 @@ def spectral_decay_rate(facts: Facts) -> float:
 
 
 def first(facts: Facts, *, flow: Flow, embeddings: Embeddings = "OOO", factor: float) -> str:
-    """Name the part learned first: "subject", "relation", or "together" if within a factor."""
+    """Name the part learned first, or "together" if the times' ratio is within ``factor``."""
     ratio = time_ratio(facts, flow=flow, embeddings=embeddings)
     if 1 / factor <= ratio <= factor:
         return "together"

@@ -54,7 +54,7 @@ STEP = Regime(
     },
     holds=lambda cell: cell["items"] >= 4 * cell["dim"],
 )
-"""Regime in which numbers recalled after a step state their errors."""
+"""Regime in which the ``recalled_...`` functions state their errors."""
 BATCH = STEP.searched("and a batch", batch=log_range(8, 65536))
 
 
@@ -134,10 +134,10 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
 
 @dataclass(frozen=True)
 class _Crowd:
-    """Log probability that all rivals stay below a level; item j has variance 1 + (ratio w_j)^2.
+    """Log probability that all rivals score below a level; item j scores N(0, 1 + (ratio w_j)^2).
 
-    It is tabulated for each block of items and for all competitors. The grids of levels and ratios
-    have these ``starts`` and the steps `_STEPS`.
+    It is tabulated for each block of items and for all rivals. The grids of levels and ratios
+    begin at ``starts``, with steps `_STEPS`.
     """
 
     starts: tuple[float, float]
@@ -187,7 +187,7 @@ class _Crowd:
 
 
 def _net(dims: int) -> Array:
-    """Points that fill the unit cube evenly, different for each noise: (dims, noises, points)."""
+    """Points that evenly fill a unit cube, new at each node of `_ALONG`: (dims, nodes, points)."""
     points: Array = qmc.Sobol(dims, scramble=False).random(_ALONG.size * _POINTS).T
     return points.reshape(dims, _ALONG.size, _POINTS) + 0.5 / (_ALONG.size * _POINTS)
 

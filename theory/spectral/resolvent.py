@@ -124,13 +124,13 @@ class Scores:
     rivals: Array
 
     def levels(self, dim: int) -> Array:
-        """Values that the own score takes, in units of 1/sqrt(d): (items, values)."""
+        """Nodes of the own score's law, in units of 1/sqrt(d): (items, nodes)."""
         found: Array = math.sqrt(dim) * self.signal[:, None] + np.sqrt(self.own)[:, None] * _Z
         return found
 
     @staticmethod
     def mean(values: Array) -> Array:
-        """Mean of ``values``, (items, values), over the own score of `levels`: (items,)."""
+        """Mean of ``values``, (items, nodes), given at the nodes of `levels`: (items,)."""
         found: Array = values @ _CHANCE_Z
         return found
 
@@ -151,7 +151,7 @@ class Memory:
     def of(
         cls, steps: Sequence[Nodes], w: Array, both: Sequence[Sequence[Array]], dim: int
     ) -> "Memory":
-        """Make a sum: ``both[s][t]`` items have weight ``w`` in steps s and t; the rest have 0."""
+        """Make a sum; ``both[s][t]``: number of items per weight ``w`` that steps s and t share."""
         noise, echo = [], []
         for one, row in zip(steps, both, strict=True):
             x = np.multiply.outer(one.m, w)

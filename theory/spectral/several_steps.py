@@ -31,7 +31,7 @@ STEPS = Regime(
         and (cell["steps"] < 3 or cell["dim"] >= 64)
     ),
 )
-"""Regime in which the number recalled states its error."""
+"""Regime in which `recalled` states its error."""
 
 
 def last_rank(dim: int, exponent: float, steps: int) -> float:

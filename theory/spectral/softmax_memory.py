@@ -27,7 +27,7 @@ order, below the loss of equal frequencies by at most a share $t/K$.
 With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass $q^*$, turn
 around, and pass $q^*$ again: from then on two values of q alternate, $\eta$ apart. As the excess E
 has $E''(q) = s(1-s)\le1/4$, both have an excess of at most $\eta^2/8$; the exact excess depends on
-where the steps meet $q^*$. With exactly $\eta = \log K/T$, T steps lead to $\log K$, which is below
+how near to $q^*$ both are. With exactly $\eta = \log K/T$, T steps lead to $\log K$, which is below
 $q^*$ if $c>\alpha$: then the excess stays at $E(\log K)$ for every T.
 """
 
@@ -94,7 +94,7 @@ class Memory:
         return math.log(self.own * self.items / self.noise) if self.noise else math.inf
 
     def excess(self, lead: float) -> float:
-        """Excess of an item's loss over the entropy of its label, in nats, by the item's lead."""
+        """Excess of an item's loss over the entropy of its label, in nats, at this lead."""
         k = self.items
         if not self.noise:
             return math.log1p((k - 1) * math.exp(-lead))
@@ -122,7 +122,7 @@ MANY = Regime(
         and cell["time"] * Memory.of(cell).frequencies[-1] <= 40
     ),
 )
-"""Regime of computations by groups instead of items."""
+"""Regime of simulations of groups instead of items."""
 
 
 SIZES = Regime(

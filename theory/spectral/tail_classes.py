@@ -2,7 +2,7 @@ r"""A first step on classes of unequal frequency: the lead of each class, by Muo
 
 The model is the memory of softmax_memory.py, without label noise. The first step of Adam is the
 sign of each entry of the gradient, in the coordinates of the embeddings. A lead is a class's own
-score less the mean of its K - 1 other scores, after a step of size 1. Derivation: tail_classes.md.
+score less the mean of its other scores, after a step of size 1. Derivation: tail_classes.md.
 """
 
 import math
@@ -16,9 +16,9 @@ from theory.spectral.softmax_memory import Memory
 
 _SOURCE = "arXiv 2509.26030, H4; derived"
 _STEP = 0.25
-"""Step of sums over the logarithm of s, which has errors of order exp(-pi^2 / _STEP)."""
+"""Step in log s of sums for integrals over s, with errors of order exp(-pi^2 / _STEP)."""
 _FAR = 30.0
-"""Margin of sums beyond all frequencies, as a logarithm."""
+"""Log ratio of the sums' ends to the nearest frequency."""
 Array = NDArray[np.float64]
 
 CLASSES = Regime(
@@ -63,7 +63,7 @@ HALVES = Regime(
 
 
 def _groups(items: int, groups: int, power: float, group: int) -> tuple[Array, float, int]:
-    """Frequency, over the largest, of a class of each group and of this one; a group's size."""
+    """Class frequencies in all groups and in ``group``, over the largest; classes per group."""
     if not 1 <= group <= groups:
         raise ValueError(f"group {group} of {groups}: give 1 to {groups}")
     found = Memory(items, groups, power).frequencies
@@ -79,8 +79,8 @@ def _groups(items: int, groups: int, power: float, group: int) -> tuple[Array, f
 def muon_lead(items: int, groups: int, power: float, group: int) -> float:
     r"""Lead of a class of this group after Muon's first step, exactly, in any embeddings.
 
-    It is between $\frac K{K-1}(1-\frac1n)$ and $\frac K{K-1}$, where n classes, with this class,
-    are at most as frequent. Raises ValueError for other groups, and as `Memory`.
+    It is between $\frac K{K-1}(1-\frac1n)$ and $\frac K{K-1}$, where n counts this class and
+    all that are no more frequent. Raises ValueError for a group not from 1 to M, and as `Memory`.
 
     >>> round(muon_lead(64, 1, 0.0, 1), 9)
     1.0
@@ -103,8 +103,8 @@ def adam_lead(items: int, groups: int, power: float, group: int) -> float:
     r"""Mean lead of a class of this group after Adam's first step, exactly, in random embeddings.
 
     Queries and answers are independent uniform orthonormal bases. With many classes of frequencies
-    $p_k$, if none has most of $|p|^2$, the lead is $\sqrt{2/\pi}\,Kp_k/|p|$. Raises ValueError for
-    other groups, and as `Memory`.
+    $p_k$, if none has most of $|p|^2$, the lead is about $\sqrt{2/\pi}\,Kp_k/|p|$. Raises
+    ValueError as `muon_lead`.
 
     >>> round(adam_lead(10_000, 2, 1.0, 2) / adam_lead(10_000, 2, 1.0, 1), 3)
     0.5
@@ -129,13 +129,13 @@ def adam_lead(items: int, groups: int, power: float, group: int) -> float:
     source=_SOURCE,
 )
 def muon_gap(items: int, imbalance: float, error: float) -> float:
-    r"""Gap in log odds between best and worst class once a step of Muon has left the best this
-    error.
+    r"""Gap in log odds between best and worst class after the step of Muon, of size $\eta$, that
+    gives the best class this error.
 
-    Half of the classes are r times as frequent as the others, with r the imbalance. After a step of
-    gradient descent the gap is $(1-r)\eta$, of order 1 and not 1/K. The next order adds at most
-    $0.3\,\eta/K$ of the gap. With other terms of order 1/K it adds up to 2.6% in `HALVES`. Raises
-    ValueError for an error outside (0, 1) or an imbalance outside (0, 1].
+    Half of the classes are r = ``imbalance`` times as frequent as the others. After a step of
+    gradient descent the gap is $(1-r)\eta$, of order 1, not 1/K. The next order adds at most
+    $0.3\,\eta/K$ of the gap, and with all other terms at most 2.6% in `HALVES`. Raises ValueError
+    for an error outside (0, 1) or imbalance outside (0, 1].
     """
     if not (0 < error < 1 and 0 < imbalance <= 1):
         raise ValueError(f"error {error}, imbalance {imbalance}: give numbers from 0 to 1")

@@ -1,11 +1,11 @@
 r"""Least squares with fewer measurements than weights, by Muon's flow from W = 0.
 
 W moves along the polar factor of minus the gradient, so that times are in units of singular values.
-There are two kinds of measurements. In a regression they are outputs for given inputs. Inputs and
-outputs have Gaussian coordinates and mean square length 1, unless the inputs are orthonormal.
-Gaussian measurements are inner products of W (p rows, q columns) and Gaussian matrices of mean
-square length 1/q. The vector of their targets has length 1. $\rho$ is the number of
-measurements per weight. Derivation: underdetermined.md.
+There are two kinds of measurements. In a regression they are outputs for given inputs. Outputs have
+Gaussian coordinates and mean square length 1. So have inputs, unless they are orthonormal. Gaussian
+measurements are inner products of W (p rows, q columns) and Gaussian matrices of mean square length
+1/q. The vector of their targets has length 1. $\rho$ is the number of measurements per weight.
+Derivation: underdetermined.md.
 """
 
 import math
@@ -33,7 +33,7 @@ REGRESSION = Regime(
     },
     holds=lambda cell: min(cell["dim"], cell["outputs"]) >= 4 * cell["samples"],
 )
-"""Regime in which the loss of a regression states its error."""
+"""Regime in which `regression_loss` states its error."""
 
 ORTHONORMAL = Regime(
     "orthonormal inputs, n from 16 on, twice as many outputs' dimensions; t from 0.2 to 1.4",
@@ -45,7 +45,7 @@ ORTHONORMAL = Regime(
     },
     holds=lambda cell: cell["dim"] > cell["samples"] and cell["outputs"] >= 2 * cell["samples"],
 )
-"""Regime in which the share of singular values states its error."""
+"""Regime in which `kept_share` states its error."""
 
 FEW = Regime(
     "at least eight times as many weights as measurements; t up to 0.6, half of what fits them",
@@ -137,8 +137,8 @@ def _mean(statistic: Callable[[Array], Array], rows: int, columns: int) -> float
 
 
 def flat_time(samples: int) -> Law:
-    r"""Exact law of the time $t_*$ up to which n orthonormal inputs, with n + 1 dimensions of
-    outputs, keep n equal singular values: $P(t_*>t)=\exp(-\frac{n(n+1)}2t^2)$.
+    r"""Exact law of the time $t_*$ up to which W has n equal singular values, for n orthonormal
+    inputs and n + 1 dimensions of outputs: $P(t_*>t)=\exp(-\frac{n(n+1)}2t^2)$.
 
     Returns the distribution function. Raises ValueError for no samples.
     """
@@ -177,8 +177,8 @@ def regression_loss(samples: int, dim: int, outputs: int, time: float) -> float:
 def kept_share(samples: int, outputs: int, time: float) -> float:
     """Mean squared singular value over squared time, on orthonormal inputs.
 
-    Each singular value equals the time until it reaches the corresponding singular value of the
-    outputs, whose squares follow Marchenko and Pastur's law. Within {error}.
+    Singular value i of W is min(time, s_i), where s_i is singular value i of the outputs. The
+    s_i^2 follow Marchenko and Pastur's law. Within {error}.
 
     Raises:
         ValueError: more samples than outputs, no samples, or a time not above 0.
@@ -195,7 +195,7 @@ def kept_share(samples: int, outputs: int, time: float) -> float:
 def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> float:
     """Loss over initial loss on few Gaussian measurements: the middle of two exact bounds.
 
-    The bounds are rho t^2 / 2 from this middle, at most 0.0225 in the regime `FEW`. They contain
+    The bounds are rho t^2 / 2 from this middle, at most 0.0225 in the regime `FEW`. Both use
     `speed`, and so share its error. Raises ValueError for more columns than rows.
     """
     missing = max(0.0, 1 - speed(rows, columns) * time)
@@ -209,7 +209,7 @@ def sensing_loss(rows: int, columns: int, measurements: int, time: float) -> flo
 def sensing_speed(rows: int, columns: int, measurements: int) -> float:
     """Inverse of the time in which few Gaussian measurements are fitted: the middle of two bounds.
 
-    The bounds are sqrt(rho) / 2 from it, at most 0.0884 in `FEWER`. They contain `speed`,
+    The bounds are sqrt(rho) / 2 from it, at most 0.0884 in `FEWER`. Both use `speed`,
     and so share its error. Raises ValueError for more columns than rows.
     """
     return speed(rows, columns) - math.sqrt(_density(rows, columns, measurements)) / 2
@@ -221,10 +221,11 @@ def sensing_speed(rows: int, columns: int, measurements: int) -> float:
     source=_SOURCE,
 )
 def flat_share(columns: int, measurements: int, time: float) -> float:
-    r"""Lower bound on the expected ratio of mean to largest squared singular value, p = q:
+    r"""Lower bound on the expected ratio of mean to largest squared singular value of square W:
     $1-\frac43\sqrt{\frac{3}{\pi}\cdot\frac{\rho t}{2(1-ct)}}$.
 
-    Few measurements leave all singular values equal. Raises ValueError once all may be fitted.
+    Few measurements leave all singular values equal. Raises ValueError once all measurements may be
+    fitted.
     """
     left = 1 - speed(columns, columns) * time
     if left <= 0:
@@ -241,8 +242,8 @@ def gradient_concentration(rows: int, columns: int) -> float:
     r"""Expected ratio of singular values' mean fourth power to their squared mean square, exactly,
     under gradient descent on Gaussian measurements: $q\frac{p+q+1}{pq+2}$ for q <= p.
 
-    It holds at every time, for any number of measurements and any steps. Equal singular values give
-    1. Raises ValueError for more columns than rows.
+    The formula holds at every time, for any number of measurements and steps of any size. Equal
+    singular values give 1. Raises ValueError for more columns than rows.
 
     >>> gradient_concentration(1, 1)
     1.0

@@ -1,10 +1,10 @@
 """Certificates: the error probability of a claim's verdict by Student's t, at the claim's own
 alpha.
 
-We compute this probability on a few resampled data sets, and certify the largest probability. A
-data set holds at least `VALUES` new values of each cell, simulated under a new seed. With only 32
-to 128 values we could not estimate a probability of one in a million. `stress` is the probability
-on the first data set plus a rare failure. Exact rules need no certificate.
+We compute this probability on a few resampled data sets, and certify its maximum. A data set
+holds at least `VALUES` new values of each cell, simulated under a new seed. With only 32 to 128
+values we could not estimate a probability of one in a million. `stress` is the probability after
+adding a rare failure to the first data set. Exact rules need no certificate.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def broken(found: Mapping[str, Certificate], budget: float) -> list[str]:
 
 
 def table(found: Mapping[str, Certificate], kept: Mapping[str, Certificate]) -> Table:
-    """Make a table: a row per new certificate, and the sum of kept `refutes`."""
+    """Tabulate new certificates, and the sum of `refutes` over `kept` ones."""
     shown = Table(title="probabilities of errors of claims by Student's t")
     for heading in ("claim", "worlds", "alpha", "refutes", "at least", "supports", "under stress"):
         shown.add_column(heading)

@@ -34,7 +34,7 @@ GIVEN = frozenset({"abc", "builtins", "recall_claims", "typing"})
 """Modules of classes that no claim author wrote."""
 
 FINE = 50
-"""Number of a law's quantiles to hash, in each stretch of `Law.within` of probability."""
+"""Number of a law's quantiles to hash, times `Law.within`."""
 
 
 def registration(claim: Claim, tier: str) -> str:

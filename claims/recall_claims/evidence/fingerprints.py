@@ -99,9 +99,9 @@ def _is_plain(function: Callable[..., Any]) -> bool:
 
 @cache  # a file has many claims
 def _shared(module: types.ModuleType) -> tuple[str, dict[int, list[str]]]:
-    """Return the code that all claims of a file share, and the assignments of other claims.
+    """Return the code that a file's claims share, and its assignments that make claims.
 
-    They are listed by the `id` of the claim's function.
+    Assignments are listed by the claim function's `id`.
     """
     tree, made = parsed(module.__name__), dict[int, list[str]]()
     for node in [*tree.body]:

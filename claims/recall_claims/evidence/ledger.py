@@ -266,7 +266,7 @@ def merge(sources: Sequence[Path], out: Path) -> int:
     of blocks.
 
     A block's key has all that its figures depend on, so a block in two ledgers is kept once, even
-    if its figures differ by rounding. Kept verdicts, probes and blocks put aside are left out.
+    if its figures differ by rounding. Verdicts, probes and blocks put aside are not copied.
     Confirmations of hunts get new numbers, but used the levels of their old numbers: n ledgers may
     have used n times the budget of hunts.
 

@@ -1,9 +1,9 @@
 """The loop of every verdict: look at the evidence, decide, ask for more.
 
-`looks` is a generator. It yields a `Look`, which lists the blocks that each cell lacks, and gets
-their observations, until no block is lacking. It knows no ledger, clock or executor, so a run, a
-check, a probe of a hunt and a trial of a stated error share it. Each adds a source of blocks and a
-way to decide.
+`looks` is a generator. It yields a `Look`, which lists the blocks that each cell lacks. The
+caller sends these, until no block is lacking. `looks` knows no ledger, clock or executor, so a run,
+a check, a probe of a hunt and a trial of a stated error share it. Each adds a source of blocks and
+a way to decide.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def decide(
 
 
 def _after(earlier: Component, found: Component, *, settled: bool, bets: bool) -> Component:
-    """Return the earlier component if it is decided and `settled`, else the component found now.
+    """Return `earlier` if it is decided and decided components stay (`settled`), else `found`.
 
     With `bets`, intersect the intervals of the two looks.
     """

@@ -32,7 +32,8 @@ TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 """Rounding tolerance, as a share of the largest figure. Rounding depends on the size of a batch,
 and later steps enlarge the error. If replicates share draws, figures differ by more."""
 TRIED = 10
-"""Largest number of pairs to simulate again; half of them reveal a random sign shared by all."""
+"""Largest number of pairs to simulate again; if replicates share a random sign, half the
+pairs show it."""
 LEAST = 2
 """Least number of pairs to simulate again, and of batches that mix a suspect with strangers
 (`Draw`)."""
@@ -176,7 +177,7 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
 def part(look: int) -> float:
     """Return the share of a level for `alike` to use if this look is the last.
 
-    Any look may be the last, and cells that take turns can have more looks than a cell has steps.
+    Any look may be the last. A cell may skip looks, so looks can outnumber its steps.
 
     >>> sum(map(part, range(1, 1000))) <= 1
     True

@@ -27,7 +27,7 @@ from recall_claims.model.errors import SimulationError, told
 class Task:
     """A block to simulate, as plain data that any worker process can read.
 
-    The key has the registration from the process that judges, so that a worker predicts nothing.
+    The key has the registration, which depends on predictions, so a worker computes none.
 
     `replay`: whether to simulate some of its replicates again (`replay.py`).
     """

@@ -1,4 +1,4 @@
-"""Give each claim its turns, and judge the violations found on fresh evidence."""
+"""Give each claim its turns, and judge each violation again on fresh evidence."""
 
 from __future__ import annotations
 

@@ -324,7 +324,7 @@ def _log_wealths(scaled: Array, target: float) -> tuple[float, float]:
 
 @kept
 def _lower(scaled: Array, alpha: float) -> float:
-    """Return the largest mean in [0, 1] that these values reject as too small, to 1e-6 of it."""
+    """Return the largest mean in [0, 1] that values reject as too small; relative error 1e-6."""
     return math.exp(_log_lower(scaled, math.log(1 / alpha)))
 
 

@@ -40,7 +40,7 @@ def _authors(error: BaseException) -> list[traceback.FrameSummary]:
 
 @contextmanager
 def about(claim: str) -> Iterator[None]:
-    """Make errors of a claim, its rule or its theory name the claim.
+    """Name the claim in errors of the claim, its rule or its theory.
 
     Raises:
         ClaimError: a rule refused the claim, or its author's code failed.

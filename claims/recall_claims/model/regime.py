@@ -1,9 +1,9 @@
 """The regime of a theorem, in a form that can be checked and searched.
 
 A theorem claims a regime; a grid is a few points of it. A `Regime` states the values that each
-parameter of a cell may take, and a condition on all of them. Every cell of a claim's grid has to
-lie inside; only a parameter scanned for its critical value may leave its range. `pytest --hunt`
-searches the rest for a violation.
+parameter of a cell may take, and a condition on all of them. Every cell of a claim's grid must lie
+inside; only a parameter scanned for its critical value may leave its range. `pytest --hunt`
+searches the regime for violations.
 
 A theory states each formula's `Regime` next to the formula. A claim may narrow the regime by
 `Regime.searched`.

@@ -202,7 +202,7 @@ def resolution(components: Sequence[Component]) -> float | None:
 
 
 def _up_and_down(components: Sequence[Component]) -> float:
-    """Return the larger of the two `_too_large_and_small`, each the least over all components.
+    """Return the larger of two errors: the least `_too_large_and_small` over all components.
 
     If all regions have one edge, return the smaller.
     """

@@ -75,7 +75,7 @@ class ClaimItem(pytest.Item):
         raise ClaimFailed(failure.message(shown, share, budget.probability, since))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Show errors that explain themselves without a traceback."""
+        """Omit the traceback of errors that explain themselves."""
         if isinstance(excinfo.value, (ClaimFailed, BrokenExecutor, *PLAIN)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)

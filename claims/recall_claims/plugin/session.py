@@ -157,7 +157,7 @@ class ClaimSession:
         return Running(ready, self.settings, self.store.ledger)
 
     def _counted(self, ready: Prepared) -> EvidenceSet:
-        """Count the baseline's attempts at a claim in the ledger; return the present attempt."""
+        """Add the baseline's attempts at a claim to the ledger; return the present attempt."""
         drawn, earlier = set_of(ready, self.settings), self.baseline.records.get(ready.claim.id)
         if earlier is not None:
             again = (earlier.registration, str(earlier.seed)) == (drawn.registration, drawn.seed)
@@ -188,7 +188,7 @@ class ClaimSession:
         return Edits(self._root, self.baseline.commit, self.report.collected)
 
     def since(self, claim: Claim) -> str:
-        """Say which edits a claim depends on; "" if there are none and it did not pass before."""
+        """Say whether a claim was edited; "" if it was not, and did not pass before."""
         earlier = self.baseline.decided.get(claim.id)
         passed = earlier is not None and earlier.outcome == "passed"
         told = passed or self.edits.of(claim.predict, claim.observe)

@@ -127,7 +127,7 @@ def _slope(chart: Chart, group: Series, x: str, exponent: float) -> None:
 def _controls(
     chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot, heights: list[float]
 ) -> tuple[list[float], str]:
-    """Draw wrong theories in grey, all for the series where one differs most from the theory.
+    """Draw wrong theories in grey, for the series where a control differs most from theory.
 
     Returns their values, and what the caption says about them. Controls that predict critical
     values have no curve.

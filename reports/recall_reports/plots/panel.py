@@ -112,7 +112,7 @@ def svg(chart: Chart, caption: str) -> Markup:
 
 
 def _apart(places: Mapping[str, float]) -> dict[str, float]:
-    """Keep the labels below an axis that do not overlap the label before."""
+    """Keep each axis label unless it overlaps the last one kept."""
     found: dict[str, float] = {}
     end = -math.inf
     for label, x in sorted(places.items(), key=lambda one: one[1]):
@@ -128,7 +128,7 @@ def _names(
     """Write names next to marks; return the ids of these marks, and the names.
 
     A name that would hide something goes into the legend instead, if its mark has a label. If such
-    a name is a series', not a wrong theory's, and all marks have labels, all names do.
+    a mark is a series, not a wrong theory, and all marks have labels, all names go there.
     """
     if not any(mark.name for mark in chart.marks):
         return set(), []

@@ -1,4 +1,4 @@
-"""A map of the largest observables: colour is the measured one, letter the predicted one."""
+"""A map of which observable is largest: colour is by measurement, letter by prediction."""
 
 import re
 from collections.abc import Mapping

@@ -33,7 +33,7 @@ def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
-    """Draw all points, and on top points outside by a standard error; return the caption."""
+    """Draw all points, the points of positive discrepancy on top; return the caption."""
     assert claim.hunt is not None
     points = claim.hunt.points
     x, y = telling(points)

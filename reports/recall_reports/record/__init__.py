@@ -35,7 +35,7 @@ ClaimVerdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE", "SURVIVES", "BREA
 
 ON_THEOREMS: tuple[ClaimVerdict, ...] = ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
 EXPLORATORY: tuple[ClaimVerdict, ...] = ("SURVIVES", "BREAKS", "INCONCLUSIVE")
-"""Verdicts by kind of claim, in the order of `Verdict`."""
+"""Verdicts of the two kinds of claims, in the order of `Verdict`."""
 
 
 class ComponentRow(Struct, kw_only=True):
@@ -134,7 +134,7 @@ class Point(Struct, kw_only=True):
     """A tried point of a regime; `discrepancy` is in widths of the region.
 
     The number is absolute if the region has one edge, and a share of the target rate for critical
-    values. Negative: cheap evidence does not show the point outside. None: evidence says nothing.
+    values. Negative: the point is not shown outside. None: evidence says nothing.
     """
 
     params: Parameters
@@ -156,8 +156,8 @@ class Confirmed(Struct, kw_only=True):
 class Hunt(Struct, kw_only=True):
     """A search of the claim's regime. `points`: the points nearest to a violation, worst first.
 
-    `why_not`: why the regime was not searched. `suspected`: whether, by cheap evidence, a
-    point not yet judged is outside the region. `refused`: number of points where theory or
+    `why_not`: why the regime was not searched. `suspected`: whether a point failed
+    in a short simulation and is not judged yet. `refused`: number of points where theory or
     simulation failed, by error message.
     """
 

@@ -23,8 +23,8 @@ class Certificate(Struct, kw_only=True, forbid_unknown_fields=True):
     They were computed on `worlds` resampled data sets of the claim's simulation, one per seed.
     `refutes` and `supports` are the probabilities of wrongly refuting and supporting on the worst
     data set, to compare with `alpha`. `least` is the probability of refuting on the best data set.
-    `stress` is the probability of refuting if one value is 20 standard deviations off, in a data
-    set of at least 2.5 times a cell's replicates. This probability may exceed `alpha`.
+    `stress` is the probability of refuting if one of n values is 20 standard deviations off, where
+    n is at least 2.5 times a cell's replicates. This probability may exceed `alpha`.
     """
 
     registration: str

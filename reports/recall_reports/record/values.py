@@ -70,7 +70,7 @@ class Line(Struct, kw_only=True):
 
 
 class Tiles(Struct, kw_only=True):
-    """Predicted names over the plane of a map, for cells with the parameters `params`.
+    """Names predicted over the plane of a map, such as the largest term's, for cells with `params`.
 
     Tiles lie between neighbours of `xs` and of `ys`. `rows` has a text for each gap of `ys`, with a
     character for each tile: the index of its name in `names`, or a dot for no name.
@@ -100,14 +100,13 @@ class Plot:
             predicted) or "map" (cells in the plane of `x` and the first of `group`).
         x: cell parameter on the horizontal axis.
         group: parameters that distinguish curves.
-        log: the axes with a logarithmic scale, such as "xy"; by default the axis of sizes: the
-            horizontal one of curves and both of maps.
-        collapse: adds panels of a curve with `x` divided by the cell's critical value, as theory
-            predicts it and as a control does.
+        log: the axes with a logarithmic scale, such as "xy"; by default "x" for curves, "xy" for
+            maps and none for parity plots.
+        collapse: adds panels to a curve: `x` over theory's critical value, and over a control's.
         x_label: label of `x`; by default the parameter with its symbol in the paper's file.
         y_label: the observable, with its unit; a plot of means needs one. A parity plot puts
             "predicted" and "simulated" before it.
-        span: the ends of the predicted curve; by default a little beyond the cells, in a `Regime`.
+        span: ends of the predicted curve; by default the cells' or, with a `Regime`, a bit beyond.
         dear: whether predictions are too slow for curves between cells, such as over 10 ms each.
         line: the predicted curves, made with the claim's record.
         tiles: the predicted names over the plane of a map, also made with the record.

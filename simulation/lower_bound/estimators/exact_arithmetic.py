@@ -1,4 +1,4 @@
-r"""Decoder that reads all counts off a single real number: the lower bound needs a noisy channel.
+r"""Decoder that finds all counts from one exact number, so the lower bound needs a noisy channel.
 
 With d = 1 the gradient is one number, :math:`G \propto \sum_{kx} u_k C_{kx} z_x`. The integer
 :math:`C_{kx}` counts how often token x occurs under label k, and G determines each column of C only

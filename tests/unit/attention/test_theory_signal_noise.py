@@ -111,7 +111,9 @@ def test_a_term_without_a_power_or_a_regime_is_refused(missing: str) -> None:
 
 
 def test_noise_of_embeddings_whose_lengths_vary() -> None:
-    """A is 1.9 and F 1.6 times as large as for embeddings on the sphere (150 draws err by 3%)."""
+    """The noise term A has 1.9 times, and the term F 1.6 times, the variance that it has for
+    embeddings on the sphere (150 draws err by 3%).
+    """
     problem = NEAR.replace(vocab_size=512, samples=1024, dim=64, embeddings="gaussian")
     batch = sampling.draw(generators(150), **asdict(problem), dtype=torch.float32)
     for symbol, found in noise_decomposition.variances(batch, ("A", "C", "F", "H")).items():

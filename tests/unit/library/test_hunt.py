@@ -92,7 +92,7 @@ def winner(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     predict=lambda cell: 2 * cell.number("dim"),
 )
 def critical(cell: rc.Cell, block: rc.Block) -> Array:
-    """Half of the trials succeed from twice the dimension on, unless the dimension is large."""
+    """Half of the trials succeed with 2 `dim` samples, unless the dimension is large."""
     middle = cell["dim"] * (2 if cell["dim"] < 40 else 3)
     return np.array([float(rng.normal(cell["samples"], 1.0) > middle) for rng in block.rngs])
 

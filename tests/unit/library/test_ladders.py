@@ -1,4 +1,4 @@
-"""Critical values from test sizes: brackets miss as rarely as one test errs."""
+"""Critical values from test sizes: a bracket misses the value no more often than one test errs."""
 
 import itertools
 import math

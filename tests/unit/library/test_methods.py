@@ -31,7 +31,10 @@ LOOKS = [16 * blocks for blocks in rc.CriticalLocation(rc.Region(0.9, 1.1)).look
 def test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
     mean: float, alpha: float
 ) -> None:
-    """Every number of ones at each look is tried, with its probability if no look rejected yet."""
+    """The test adds up the probabilities of all numbers of ones that are rejected at a look.
+
+    Each is the probability that no earlier look has rejected and this number occurs.
+    """
     alive, seen, rejected = np.ones(1), 0, 0.0
     for count in LOOKS:
         more, seen = count - seen, count

@@ -146,7 +146,7 @@ def test_a_law_is_registered_at_its_own_quantiles(law: Callable[[Any], Any]) -> 
 
 
 def test_an_edit_of_a_law_that_its_region_would_notice_registers_anew() -> None:
-    """A change of the law by a tenth of the region counts as an edit."""
+    """A change of the law by a tenth of the distance that the region allows counts as an edit."""
     for within in (0.3, 0.05, 0.01):
         aside = within / 10
         for at in (-3.0, 1.2, 1.3, 1.4, 50.0):

@@ -128,7 +128,10 @@ def test_wrong_replicates_are_refused(kind: str, ledger: Ledger) -> None:
 
 @declared("T.seeded")
 def fixed_data(cell: Cell, block: Block) -> Any:
-    """A mean is two, of data that are the same under every seed, which no comparison shows."""
+    """A mean is two, of data that are the same under every seed.
+
+    A comparison of blocks under one seed cannot show this.
+    """
     return seeded_alike(block)
 
 

@@ -70,7 +70,7 @@ class Recording(ThreadPoolExecutor):
 
 
 class Waited(SimpleQueue[Any]):
-    """Queue of results: the first wait for one counts the executor's tasks, and sets it going."""
+    """Queue that, at the first wait for a result, counts the executor's tasks and starts them."""
 
     def __init__(self, executor: Recording) -> None:
         self.executor, self.given = executor, 0

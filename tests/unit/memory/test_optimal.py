@@ -14,9 +14,10 @@ from theory.memory import optimal as theory
 
 
 def projected(dim: int, count: int, replicates: int) -> tuple[theory.Array, theory.Array]:
-    """Draw squared lengths of Gaussians' projections on tangent cones, and dimensions of the faces.
+    """Project Gaussian vectors on tangent cones; return squared lengths and dimensions.
 
-    By definition the conic intrinsic volumes are the law of these dimensions.
+    A dimension belongs to the smallest face that contains the projection. By definition the conic
+    intrinsic volumes are the law of this dimension.
     """
     rng = np.random.default_rng([dim, count])
     squares, faces = np.empty(replicates), np.empty(replicates, dtype=int)

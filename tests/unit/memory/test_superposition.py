@@ -38,7 +38,10 @@ def test_a_chain_compounds_errors_of_one_hop_and_superposes_no_composition() -> 
 
 
 def test_facts_as_pairs_are_those_that_the_constructed_network_answers() -> None:
-    """With dimensions to spare the network answers each pair of every relation and set of facts."""
+    """With dimensions to spare the network is right on every pair.
+
+    There is a pair for each set of facts, relation and subject.
+    """
     rng, sizes = generators(1)[0], {"vectors": (1, 6, 512), "signs": (1, 3, 512)}
     drawn = {name: torch.from_numpy(rng.choice([-1.0, 1.0], n)) for name, n in sizes.items()}
     maps = torch.from_numpy(rng.permuted([[[range(6)] * 3] * 2], axis=3))

@@ -208,9 +208,9 @@ def test_newton_step_is_that_of_the_differentiated_hessian() -> None:
 
 @pytest.mark.parametrize("first", [1, 4, 32, None])
 def test_recall_is_that_of_loops(first: int | None) -> None:
-    """An item that loses to one of the `first` outputs is not compared with the others.
+    """Items are compared with the first `first` outputs; only items that win are compared with all.
 
-    Replicates have different items left, and different numbers of them.
+    Replicates differ in which of their items win, and in how many.
     """
     tables = [drawn(seed, 12, 4)[1:] for seed in (3, 4, 5)]
     inputs, outputs = (torch.cat(table) for table in zip(*tables, strict=True))

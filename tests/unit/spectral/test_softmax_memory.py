@@ -147,7 +147,7 @@ def test_embeddings_need_no_more_coordinates_than_there_are_items() -> None:
 
 
 def _handed(**options: Any) -> Tensor:
-    """Return the rule's arguments over three steps without learning.
+    """Return the matrices that Muon passes to its rule in three steps at a learning rate of 0.
 
     Their shape is (steps, replicates, items, items).
     """

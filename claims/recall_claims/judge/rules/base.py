@@ -157,7 +157,7 @@ class Rule(ABC):
         return self.components(evidence, predict, alpha)
 
     def joint(self, parts: Iterable[Part], alpha: float, edges: int = 2) -> Components:
-        """Make components of parts; their refutations, at `edges` edges each, share alpha."""
+        """Make components of parts; all refutations share alpha, `edges` of them per part."""
         found = tuple(parts)
         strict = alpha / (edges * len(found))
         return tuple(

@@ -138,7 +138,7 @@ class CriticalLocation(_LadderRule):
         """Return two cells at whole numbers, just outside the region's edges or on them.
 
         Edges below 1 do not count. If one edge is left, the whole numbers are the two next to this
-        edge. If that edge is a whole number, they are the edge and its double.
+        edge; if the edge is a whole number n, they are n and 2 n.
 
         Raises:
             ClaimError: no edge is at least 1.
@@ -214,7 +214,7 @@ class CriticalLocation(_LadderRule):
 def _bracket_over(
     critical: float, ladder: Ladder, region: Region, level: float, *, together: bool = False
 ) -> Interval:
-    """Divide the bracket by the prediction, and shrink it slightly, as no end is the crossing."""
+    """Divide the bracket by the prediction; shrink it slightly: neither end is the crossing."""
     bracket = ladder.bracket(level, region, together=together)
     inwards = 4 * HAIR  # farther than rounding reaches
     return Interval(bracket.low * (1 + inwards) / critical, bracket.high * (1 - inwards) / critical)

@@ -56,7 +56,7 @@ class Jackknife(Means):
 
 @dataclass(frozen=True)
 class Variance(Jackknife, MeanRatio):
-    """Variance of the observable over the predicted one, per cell or averaged over groups of cells.
+    """Ratio of the variance to its prediction, per cell or averaged over groups of cells.
 
     `Variance(Region(0.95, 1.05))`: in each cell the variance is within 5 per cent of its
     prediction.
@@ -82,7 +82,7 @@ class Functional(Jackknife, MeanDifference):
     the registration holds all of it; it may use sqrt, log, exp and pi.
 
     Raises:
-        ClaimError: the formula is no Python expression, or names no observable.
+        ClaimError: the formula is no Python expression, or contains no observable.
     """
 
     formula: str = ""

@@ -4,11 +4,11 @@ We fit no curve. A size whose rate is shown to be above the target bounds the cr
 side, a size whose rate is below bounds it on the other. We assume that the rate crosses its target
 once, as a monotone rate does. Two sizes in the wrong order contradict this, and leave no verdict.
 
-Sizes are tested in order, from just inside the region's edge, until the first failure. The
-hypotheses are nested: if the crossing is not beyond one size, it is beyond no later size. So the
-bracket errs only if the first true hypothesis is rejected. On either side it misses the critical
-value with probability at most the level of one test, however many sizes there are. All sizes and
-regions, also a control's, were fixed beforehand.
+For the lower bound we test whether the crossing is above a size: first just inside the region's
+lower edge, then at larger sizes until a test fails. For the upper bound we go down. If the crossing
+is not above one size, it is above no later size. So a bound errs only if the first test that ought
+to fail passes: with probability at most the level of one test, for any number of sizes. All sizes
+and regions, also a control's, were fixed beforehand.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Ladder:
     ) -> Interval:
         """Bound the crossing by two sizes; each is wrong with probability at most alpha.
 
-        The search for each starts just inside the region's edge, and ends at the first failure.
+        Tests go up from the region's lower edge and down from its upper, each way until one fails.
         `together`: whether a bet is on several sizes, as `_shown` explains.
         """
         low, high = 0.0, math.inf
@@ -141,8 +141,8 @@ class Ladder:
     def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
         """List the cells whose further replicates may refute a region.
 
-        These are cells of the nearest sizes with replicates. The size above the region counts
-        unless the estimate is below the region, and the size below unless the estimate is above.
+        Of cells with replicates, these are the nearest above the region, unless the estimate
+        is below the region, and the nearest below the region, unless the estimate is above.
         """
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         over = [i for i in self._within(region.high, math.inf) if i in drawn]
@@ -161,8 +161,8 @@ class Ladder:
     def _refuting(self, region: Region, level: float) -> set[int]:
         """Return the sizes whose further replicates may refute the region.
 
-        If the estimate is past an edge, these are the sizes inside the region, each until the
-        crossing is shown to be past it. If none is left, it is the first size past the edge.
+        If the estimate is above the region, they are the sizes inside not shown to be below the
+        crossing; if there are none, the first size above. Likewise below the region.
         """
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)
@@ -178,8 +178,8 @@ class Ladder:
         """Return the log wealth of bets that the crossing is on this side of a size.
 
         The bet is on this size alone, or if `together` also on all sizes beyond it: if the crossing
-        is not beyond this size, it is not beyond those. Then each size has an equal part of the
-        initial wealth. A size's part is bet in turn on this size, on the next, up to that size.
+        is not beyond this size, it is not beyond those. Then the initial wealth has an equal part
+        per size. The j-th part is bet on this size, then on the second, up to the j-th.
         """
         if side == "above":
             logs = [above for above, _ in self._wealths[rung:]]

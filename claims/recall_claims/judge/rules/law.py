@@ -55,9 +55,9 @@ class Law(Rule):
 
     `Law(0.03)`, where `predict` returns a distribution function such as `scipy.stats.norm().cdf`:
     in each cell every probability P(X <= x) is within 0.03 of the prediction at x. Values on a
-    lattice, such as shares k/n, may miss its points by rounding, so predictions a rounding error
-    away from x count too. A law within 0.03 is refuted with probability at most alpha. A law
-    farther off, by more than rounding, is supported with probability at most alpha.
+    lattice, such as shares k/n, are rounded, so the prediction may be taken a rounding error away
+    from x. A law within 0.03 is refuted with probability at most alpha. A law farther off, by more
+    than rounding, is supported with probability at most alpha.
     """
 
     within: float
