@@ -24,10 +24,10 @@ def table(names: str, *rows: tuple[Scalar, ...], **same: Scalar) -> tuple[rc.Cel
 def rungs(
     scanned: str, predicted: Callable[[rc.Cell], float], edge: float, *settings: rc.Cell
 ) -> tuple[rc.Cell, ...]:
-    """Make cells in each setting, at multiples of a predicted critical value, rounded towards it.
+    """Make cells in each setting, at multiples of a predicted critical value.
 
     Two multiples are the edges 1 - edge and 1 + edge of a region, two lie between these edges, and
-    one lies beyond either edge.
+    one lies beyond either edge. Each multiple is rounded towards the critical value.
     """
     factors = (1 - 2.2 * edge, 1 - edge, 1 - 0.4 * edge, 1 + 0.4 * edge, 1 + edge, 1 + 2.2 * edge)
     return rc.ladder(settings, scanned, predicted, factors)
@@ -44,7 +44,7 @@ def tiers(
 
 
 def relaxing(theorem: str, **common: Any) -> Callable[..., Callable[[Observe], rc.Claim]]:
-    """Return a function that makes decorators for claims on one theorem, which share fields.
+    """Return a function that makes decorators for claims on one theorem with common fields.
 
     ``theorem``: name of a word or two. The function takes a claim's id, its title, the assumption
     with its replacement, and further fields, which override ``common``. Such a claim is
@@ -63,7 +63,7 @@ def measuring(
     """Return a function that declares claims with the same simulation and different statements.
 
     The function takes a claim's id, its title, the assumption if `relaxing` made ``declare``, the
-    theorem in words, and fields of this claim. ``declare`` has the common fields.
+    theorem in words, and fields of this claim. ``declare`` supplies the other fields.
     Define ``observe`` in the file of the claims, because workers look for it there.
     """
 

@@ -16,7 +16,7 @@ class Adam:
 
     Args:
         weights: trained tensors; the first axis of each runs over the models.
-        rates: a learning rate for each model; one call updates successive models of equal rate.
+        rates: a learning rate for each model; successive models of equal rate move together.
     """
 
     def __init__(self, weights: Sequence[torch.Tensor], rates: Sequence[float]) -> None:

@@ -26,17 +26,17 @@ Law = npt.NDArray[np.float64] | Sequence[float]
 """Probabilities of some categories, which add up to 1."""
 
 CPU_TILE, GPU_TILE = 2**15, 2**24
-"""Words converted to numbers at a time: what stays in the cache of a CPU core, and 128 MB."""
+"""Words converted to numbers at a time: 256 kB, which fit a CPU core's cache, and 128 MB."""
 
 
 class Streams(Sequence[np.random.Generator]):
     """Generators of R replicates, for draws from all of them at once.
 
     Every draw is a tensor (R, ...) on the device. A replicate's numbers depend only on its own
-    generator: not on other replicates, not on the dtype, and only by rounding on the device.
+    generator: not on other replicates or the dtype, and on the device only by rounding.
 
-    Draws by MT19937 raise ValueError, because its words have 32 bits, except in `counts` and
-    `permutation`.
+    Draws by MT19937, except in `counts` and `permutation`, raise ValueError, because its words have
+    32 bits.
     """
 
     def __init__(

@@ -31,7 +31,8 @@ SLOW = (
     *("D.beyond-gaussian", "D.beyond-muon-decay", "D.gradient-exponents", "D.gradient-limit"),
     *("D.sign-flow-turns", "D.spectral-order-one", "G.beyond-language-model"),
 )
-"""Claims that train for long. Other claims run most of their code, and unit tests try the rest."""
+"""Claims that train for long. Most of the code of these claims runs in other claims too, and unit
+tests try the rest."""
 DEAR = (
     *("B.beyond-adam-plateau", "B.beyond-noise-subjects", "B.beyond-softmax-plateau"),
     *("B.beyond-weight-decay-plateau", "B.beyond-zipf-subjects-plateau"),

@@ -106,7 +106,7 @@ class Named:
         return [end for end in found if end is not None]
 
     def farthest(self, *ends: float) -> float:
-        """Return the largest distance of these ends from the theory: 1 for ratios, else 0."""
+        """Return the largest distance of these ends from the theory (1 for ratios, else 0)."""
         return max(abs(end - self.ratio) for end in ends)
 
 

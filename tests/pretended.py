@@ -1,4 +1,4 @@
-"""A pretended GPU: tensors that claim to be on it, and a count of a real GPU's waits.
+"""A pretended GPU: tensors that claim to be on it, and a count of waits for a real GPU.
 
 A `Far` tensor has its numbers in the CPU's memory. To PyTorch's own code it is on the device
 "meta", to Python code on "cuda:0". Within `pretended_gpu`, every operation on the pretended GPU

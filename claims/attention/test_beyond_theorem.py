@@ -33,8 +33,8 @@ exploratory = relaxing(
     cells={"standard": GRID},
     replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.12, 0.12)),
-    why="three times the largest error that the theory states, 0.04: a smaller change would not "
-    "be visible in the curve",
+    why="three times 0.04, the largest error that the theory states: a smaller change would not be "
+    "visible in the curve",
     plot=rc.Plot(x="samples", y_label="localisation probability"),
 )
 Trained = Callable[..., Tensor]
@@ -92,7 +92,7 @@ soft_attention_blunt = beyond(
     "hard attention: soft, log L",
     "With softmax attention instead of hard attention, at a trigger logit of log L, the mean "
     "attention weight of the informative position is the localisation probability. The trigger "
-    "alone then outweighs L equal scores.",
+    "then weighs as much as L scores of zero.",
     relaxed.attention_weight,
     cells=sharpened(1.0),
 )
@@ -101,7 +101,7 @@ fresh_batch = beyond(
     "With a fresh batch for the attention step, localisation is at least as likely",
     "one batch: a fresh one",
     "If the attention step gets new sequences, and not the ones that the value step had, attention "
-    "is localised at least as often.",
+    "finds the informative token at least as often.",
     relaxed.fresh_per_step,
     latex=r"P_{fresh}(V, L, N, d) \ge P(V, L, N, d)",
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
@@ -122,7 +122,7 @@ gradient_descent = beyond(
 
 @relaxing("critical samples in L", source=SOURCE)(
     "A.beyond-gradient-descent-length",
-    "After 150 steps of gradient descent the critical samples grow more slowly with L",
+    "After 150 gradient steps the critical samples grow more slowly with L than after three",
     "three steps: 150",
     predict=rc.on(Problem, critical.critical_samples_full),
     curve=rc.on(Problem, localisation.probability),
@@ -202,7 +202,8 @@ long_sequences = beyond(
     "long-sequences",
     "Localisation is as predicted for sequences as long as the vocabulary",
     "L below V: L = V",
-    "The localisation probability holds for L = V, outside L = V^c with c < 1.",
+    "The formula for the localisation probability also holds for L = V, although the theorem "
+    "assumes L = V^c with c < 1.",
     relaxed.localised,
     source=rc.Source("A", "A5", "A8"),
     cells={"standard": rc.grid(vocab_size=64, length=64, dim=16, samples=(730, 1460, 2920))},

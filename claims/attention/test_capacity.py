@@ -14,9 +14,9 @@ from theory.attention import capacity
 
 SOURCE = rc.Source("A", "A3", "A8", "A9", "A11")
 REGION = rc.Region(0.87, 1.15)
-WHY = """the closed formula states 15% where one condition decides. Localisation in closed form is
-    6% off the full theory, recall is 7% off, and the other conditions cost a few per cent of the
-    accuracy"""
+WHY = """the closed formula states an error of 15% where one condition decides. In closed form
+    localisation is 6% off the full theory, and recall 7%. The other conditions cost a few per cent
+    of the accuracy"""
 ACCURACY = "share of sequences answered right"
 
 EDGES = (0.7, 0.87, 0.93, 1.08, 1.15, 1.4)
@@ -39,8 +39,8 @@ samples_needed = capacity_claim(
     predict=NEEDED,
     regime="""One set of test sizes where coverage decides (many dimensions, short
         sequences), and one where localisation does (long sequences); d <= V. Where recall decides,
-        the accuracy hardly changes with N: the claims on vocabulary and dimension are about
-        that.""",
+        the accuracy hardly changes with N: the claims on vocabulary and dimension test that
+        case.""",
     cells={
         "standard": lambda: rc.ladder(
             rc.grid(vocab_size=128, length=8, dim=128)
@@ -73,7 +73,7 @@ vocabulary_held = capacity_claim(
     rule=rc.CriticalLocation(REGION, scan="vocab_size", rising=False),
     controls=(
         rc.times(1.45, description="45% more tokens"),
-        rc.Control("one-a-dimension", "one token a dimension", lambda cell: cell["dim"]),
+        rc.Control("one-a-dimension", "one token per dimension", lambda cell: cell["dim"]),
     ),
     plot=rc.Plot(x="vocab_size", group=("dim",), y_label=ACCURACY),
 )
@@ -92,22 +92,25 @@ length_borne = capacity_claim(
         )
     },
     rule=rc.CriticalLocation(REGION, scan="length", rising=False),
-    controls=(rc.times(1.45, description="45% longer"), rc.times(0.7, description="30% shorter")),
+    controls=(
+        rc.times(1.45, description="sequences 45% longer"),
+        rc.times(0.7, description="sequences 30% shorter"),
+    ),
     plot=rc.Plot(x="length", group=("dim",), y_label=ACCURACY),
 )
 
 dimension_needed = capacity_claim(
     "A.capacity-dimension",
     "The closed formula gives the least dimension for V tokens and N samples, within 15%",
-    """With N samples of V tokens, half of the fresh sequences get their label once the capacity
-    formula asks for N samples or fewer. That takes far fewer dimensions than tokens.""",
+    """With N samples of V tokens, half of the fresh sequences get their label from the dimension on
+    at which the capacity formula asks for exactly N samples. This is far below V.""",
     predict=DIM,
     regime="Short sequences and N > V: the dimension is limited by recall.",
     cells=lambda: rc.ladder(rc.grid(samples=1024, vocab_size=256, length=8), "dim", DIM, EDGES),
     rule=rc.CriticalLocation(REGION, scan="dim"),
     controls=(
         rc.times(1.45, description="45% more dimensions"),
-        rc.Control("orthogonal", "as many as tokens", lambda cell: cell["vocab_size"]),
+        rc.Control("orthogonal", "as many dimensions as tokens", lambda cell: cell["vocab_size"]),
     ),
     plot=rc.Plot(x="dim", group=("vocab_size",), y_label=ACCURACY),
 )

@@ -51,7 +51,7 @@ def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
     why="accuracies differ by no more than the share of sequences whose label differs; "
     "an exact test at this error budget needs 10^3 replicates to distinguish 0.02 from 0",
     controls=(
-        rc.reads("large-eta", "eta at a tenth of its unit is small enough", "large_eta"),
+        rc.reads("large-eta", "eta of V L/10 is small enough", "large_eta"),
         rc.reads(
             "soft-attention", "attention scores of order 10 are large enough", "soft_attention"
         ),
@@ -75,15 +75,20 @@ def early_phase_limit(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     source=REPORTED,
     latex=r"\mathbf{P}(\hat k{}_{\eta/10,100\gamma} \neq \hat k{}_{0,\infty}) < "
     r"\mathbf{P}(\hat k{}_{\eta,\gamma} \neq \hat k{}_{0,\infty})",
-    regime="eta at a tenth of its unit and gamma eta at ten times its own, where labels still "
+    regime="eta = V L/10 and gamma eta = 10/s0, with s0 = (1 - 1/L)/(L^2 V), where labels still "
     "differ visibly from the limit",
     cells={"smoke": WEAK[1:2], "standard": WEAK},
     replicates=(32, 1024),
     rule=rc.Ordering(smaller="further", larger="value", method=SHARES),
     why="a strict ordering",
     controls=(
-        rc.Control("reversed", "moves away", rule=REVERSED),
-        rc.Control("limit-reached", "no change above 0.02 from here on", lambda _: 0.0, UNCHANGED),
+        rc.Control("reversed", "more labels differ from their limit, not fewer", rule=REVERSED),
+        rc.Control(
+            "limit-reached",
+            "the share of labels that differ changes by at most 0.02",
+            lambda _: 0.0,
+            UNCHANGED,
+        ),
     ),
 )
 def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
@@ -102,7 +107,7 @@ def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     source=DERIVED,
     latex=r"\frac{|w_\eta - w_0|}{|w_0|} \propto \eta",
     regime=rc.Regime(
-        "eta from 0.9 10^-4 to 10^-2 of its unit, V L",
+        "eta/(V L) from 0.9 10^-4 to 10^-2",
         {
             "vocab_size": rc.log_range(8, 64),
             "length": rc.log_range(4, 16),
@@ -141,8 +146,8 @@ def early_phase_step_size(cell: rc.Cell, block: rc.Block) -> Tensor:
     "Soft attention approaches hard attention as 1/gamma",
     source=DERIVED,
     latex=r"\mathbf{E} |a_{\gamma} - a_\infty| \propto 1/\gamma",
-    regime="gamma eta from 30 to 500 of its units; a third of the sequences not localised, so "
-    "that score gaps near zero occur",
+    regime="gamma eta from 30/s0 to 500/s0, with s0 = (1 - 1/L)/(L^2 V); a third of the sequences "
+    "not localised, so that score gaps near zero occur",
     cells=rc.grid(**FEWEST_SAMPLES, eta=0.0025, gamma=(3e7, 1.2e8, 4.8e8)),
     replicates=(256, 4096),
     rule=rc.Exponents(

@@ -22,7 +22,7 @@ FULL = rc.on(Problem, critical.critical_samples_full)
 CLOSED_FORM = rc.on(Problem, critical.critical_samples)
 PROBABILITY = rc.on(Problem, localisation.probability)
 RIVAL = rc.on(Problem, rival_additive_law.critical_samples)
-SUM = rc.Control("sum", "V, L and d add up instead of multiplying", RIVAL)
+SUM = rc.Control("sum", "the effects of V, L and d add up instead of multiplying", RIVAL)
 
 
 def closed_form(point: rc.Cell) -> float:
@@ -56,13 +56,13 @@ def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
     told = f"{size.replace('_', '-')}{power:+g}"
     return rc.Control(
         told,
-        f"a wrong power: {told}",
+        f"{size.replace('_', ' ')} to a power that is off by {power:+g}",
         lambda cell: CLOSED_FORM(cell) * (cell.number(size) / middle) ** power,
     )
 
 
 def across(points: Sequence[rc.Cell]) -> Mapping[Tier, Callable[[], Sequence[rc.Cell]]]:
-    """Make cells on both sides of the closed form, for the standard tier."""
+    """Make cells below and above the closed form's number of samples, for the standard tier."""
     factors = (0.5, 0.88, 1.13, 2.0)
     return {"standard": lambda: rc.ladder(points, "samples", closed_form, factors)}
 
@@ -96,7 +96,7 @@ critical_samples = localised(
     latex=r"P(V, L, N_c, d) = \frac12",
     regime=critical.REGIME.searched(
         "the grid has sizes at which gradient noise, stored context and mean bias (C, B, A) have "
-        "comparable parts",
+        "comparable shares of the noise",
     ),
     size=lambda c: 10 * _about(c) * c["length"],
     cells=lambda: rc.ladder(
@@ -118,24 +118,24 @@ in_regime = partial(
     curve=PROBABILITY,
     replicates=(64, 65536),
     rule=rc.CriticalLocation(rc.Region(0.88, 1.13)),
-    why="""the closed form states 6%. The full theory states 0.02 in the probability, which is 5% in
-        N, as the slope in log N is 0.4; the rest is for sampling error""",
+    why="""the closed form states an error of 6%. The full theory states 0.02 in the probability,
+        which is 5% in N, as the slope in log N is 0.4; the rest is for sampling error""",
 )
 """A claim that the closed form holds at some points of one regime."""
 
 short_sequences = in_regime(
     "A.critical-samples-short-sequences",
     "Short sequences need the predicted samples within 13%, near N d^(3/2) ~ V L",
-    """For short sequences the critical number of samples is kappa times the root of a sum of three
-    squares, of which gradient noise, V L / d^(3/2), is the largest. V's exponent is the closed
-    form's to within 0.12, the ratio of the region's edges over a factor 8.""",
+    """For short sequences the critical number of samples is, to leading order, kappa times the root
+    of a sum of three squares. The largest, V L / d^(3/2), comes from gradient noise. V's exponent
+    equals the closed form's to within 0.12.""",
     cells=across(SHORT),
     controls=(
         rc.times(1.35),
         off(SHORT, "vocab_size", -0.3),
         off(SHORT, "length", 0.6),
         off(SHORT, "dim", 0.75),
-        one_regime("A", SHORT, "the power law of long sequences"),
+        one_regime("A", SHORT, "the power law of long sequences, with the best constant"),
         SUM,
     ),
     latex=r"N_c \simeq \kappa\sqrt{N_A^2+N_B^2+N_C^2},\quad N_C = \frac{V L}{d^{3/2}}",
@@ -145,15 +145,15 @@ short_sequences = in_regime(
 medium_sequences = in_regime(
     "A.critical-samples-medium-sequences",
     "Sequences longer than d need the predicted samples within 13%, near N d^2 ~ V L^(3/2)",
-    """For sequences longer than the dimension the critical number of samples is kappa times the
-    root of a sum of three squares. The largest is the context stored in the value matrix,
-    V L^(3/2) / d^2. V's exponent equals the closed form's to within 0.12.""",
+    """For sequences longer than the dimension the critical number of samples is, to leading order,
+    kappa times the root of a sum of three squares. The largest, V L^(3/2) / d^2, comes from the
+    context stored in the value matrix. V's exponent equals the closed form's to within 0.12.""",
     cells=across(MEDIUM),
     controls=(
         rc.times(1.35),
         off(MEDIUM, "vocab_size", -0.4),
         off(MEDIUM, "dim", -1),
-        one_regime("A", MEDIUM, "the power law of long sequences"),
+        one_regime("A", MEDIUM, "the power law of long sequences, with the best constant"),
         SUM,
     ),
     latex=r"N_c \simeq \kappa\sqrt{N_A^2+N_B^2+N_C^2},\quad N_B = \frac{V L^{3/2}}{d^2}",
@@ -163,17 +163,17 @@ medium_sequences = in_regime(
 long_sequences = in_regime(
     "A.critical-samples-long-sequences",
     "Long sequences need the predicted samples within 13%, near N d^(3/2) ~ V^(1/2) L^2",
-    """For long sequences the critical number of samples is kappa times the root of a sum of three
-    squares. The largest is the nonzero mean of the token embeddings, V^(1/2) L^2 / d^(3/2). d's
-    exponent equals the closed form's to within 0.18.""",
+    """For long sequences the critical number of samples is, to leading order, kappa times the root
+    of a sum of three squares. The largest, V^(1/2) L^2 / d^(3/2), comes from the nonzero mean of
+    the token embeddings. d's exponent equals the closed form's to within 0.18.""",
     cells=across(LONG),
     controls=(
         rc.times(1.35),
         off(LONG, "vocab_size", 0.5),
         off(LONG, "length", -0.75),
         off(LONG, "dim", 0.5),
-        one_regime("B", LONG, "the power law of medium sequences"),
-        one_regime("C", LONG, "the power law of short sequences"),
+        one_regime("B", LONG, "the power law of medium sequences, with the best constant"),
+        one_regime("C", LONG, "the power law of short sequences, with the best constant"),
         SUM,
     ),
     latex=r"N_c \simeq \kappa\sqrt{N_A^2+N_B^2+N_C^2},\quad N_A = \frac{V^{1/2} L^2}{d^{3/2}}",
@@ -195,7 +195,7 @@ press_version = localised(
     cells=lambda: rc.ladder(PRESS, "samples", closed_form, (0.7, 1.4)),
     replicates=(48, 1536),
     rule=rc.CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
-    why="A quarter allows for any logarithmic correction.",
+    why="Exponents off by up to a quarter allow for any logarithmic correction.",
     plot=LOCALISATION,
     refuted="""A larger dimension makes the embeddings more nearly orthogonal, so the critical
         number of samples falls with d, roughly as d^(-3/2). This number also grows with the

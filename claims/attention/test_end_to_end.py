@@ -22,15 +22,23 @@ RECALLED = rc.on(Problem, recall.recall_accuracy)
 CONTROLS = (
     rc.Control("localisation-only", "recall is perfect", FOUND),
     rc.Control("recall-only", "localisation is perfect", RECALLED),
-    rc.Control("weakest-link", "the smaller of the two", lambda c: min(FOUND(c), RECALLED(c))),
-    rc.Control("additive", "the failures add up", lambda c: max(0.0, FOUND(c) + RECALLED(c) - 1)),
+    rc.Control(
+        "weakest-link",
+        "accuracy is the smaller of localisation and recall",
+        lambda c: min(FOUND(c), RECALLED(c)),
+    ),
+    rc.Control(
+        "additive",
+        "the probabilities of failure to localise and to recall add up",
+        lambda c: max(0.0, FOUND(c) + RECALLED(c) - 1),
+    ),
 )
 common = partial(
     claim,
     source=rc.Source("A", "A1", "A2", "A7", "A9"),
     regime=end_to_end.DENSER.searched(
         "On the grid N crosses the transition of localisation, and d the transition of recall: "
-        "neither factor alone decides.",
+        "neither localisation nor recall alone decides.",
     ),
     replicates=(32, 2048),
     controls=CONTROLS,
@@ -45,8 +53,8 @@ accuracy = accuracy_claim(
     "A.accuracy",
     "The formula predicts the accuracy after the three steps to within 0.06",
     """A fresh sequence gets its label if its informative token is found and recalled. Training
-    misses the same tokens as fresh sequences do, and stores others in their place, which couples
-    the two factors.""",
+    misses the same tokens as fresh sequences do, and stores others in their place. So recall
+    depends on localisation.""",
     predict=rc.on(Problem, end_to_end.end_to_end_accuracy),
     cells={"smoke": SMOKE, "standard": STANDARD, "full": STANDARD + LARGE},
     rule=rc.ProportionDifference(rc.Region(-0.06, 0.06)),
@@ -64,6 +72,6 @@ accuracy_product = accuracy_claim(
         "full": STANDARD,
     },
     rule=rc.ProportionDifference,
-    why="""The stated error of the full formula, 0.04, and 0.03 for the coupling of the two factors
-        through the tokens that training misses.""",
+    why="""The stated error of the full formula, 0.04, and 0.03 because recall depends on the tokens
+        that training misses.""",
 )

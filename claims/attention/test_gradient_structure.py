@@ -17,8 +17,8 @@ CELLS = rc.grid(
     for tau in (False, True)
 )
 ANY = rc.Regime(
-    "every embedding law, d below and above V, the trigger in the values or not; at least 64 "
-    "tokens, for a gradient of few equal ones is rounding itself",
+    "every embedding law, d below and above V, the trigger in the values or not; N L >= 64, as the "
+    "gradient of a few equal tokens is itself rounding",
     {
         "vocab_size": rc.log_range(3, 64),
         "length": rc.log_range(2, 32),
@@ -33,7 +33,9 @@ ANY = rc.Regime(
     ),
 )
 identity_claim = partial(rc.claim, cells=CELLS, replicates=12, rule=rc.Identity(1e-12))
-NO_CENTRING = rc.reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
+NO_CENTRING = rc.reads(
+    "no-centring", "U e_k instead of U (e_k - 1/V): labels are not centred", "uncentred"
+)
 
 
 @identity_claim(
@@ -47,9 +49,13 @@ NO_CENTRING = rc.reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
     controls=(
         NO_CENTRING,
         rc.reads(
-            "informative-only", "the informative value for the mean value", "informative_only"
+            "informative-only",
+            "the value of the informative token instead of the mean value",
+            "informative_only",
         ),
-        rc.reads("no-informative", "the mean over the other positions alone", "others_only"),
+        rc.reads(
+            "no-informative", "the mean value of the uninformative tokens alone", "others_only"
+        ),
     ),
 )
 def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
@@ -79,10 +85,12 @@ def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     regime=replace(ANY, text=f"an identity to first order in eta at initialisation: {ANY.text}"),
     why="float64 rounding of sums of at most 10^5 terms, relative to the step",
     controls=(
-        rc.reads("own-memory", "only pairs i = i'", "own_memory"),
+        rc.reads("own-memory", "only pairs i = i', each sample with itself", "own_memory"),
         NO_CENTRING,
-        rc.reads("uncentred-values", "values for deviations from their mean", "uncentred_values"),
-        rc.reads("no-trigger", "values for keys: no trigger that marks a key", "values_for_keys"),
+        rc.reads(
+            "uncentred-values", "values instead of deviations from their mean", "uncentred_values"
+        ),
+        rc.reads("no-trigger", "values instead of keys: no trigger marks a key", "values_for_keys"),
     ),
 )
 def attention_step(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
@@ -90,7 +98,7 @@ def attention_step(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     is the outer product of a vector w and the query, times both step sizes. Here eta is the size of
     the value step. The vector w is a mean over all pairs of samples. Each pair gives the overlap of
     its centred labels, times the covariance of keys and values in one sequence, times the mean
-    value of the other."""
+    value of the other sequence."""
 
     def formulas(p: gradient_structure.Parts) -> dict[str, Tensor]:
         gram, deviations = p.targets @ p.targets.T, p.values - p.means[:, None]

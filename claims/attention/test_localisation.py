@@ -16,9 +16,9 @@ localisation_claim = partial(
     predict=rc.on(Problem, localisation.probability),
     replicates=(64, 8192),
     rule=rc.ProportionDifference(rc.Region(-0.05, 0.05)),
-    why="""the formula states 0.02, or 0.025 with the trigger in the values: one lognormal stands
-        for all differences between replicates, and noise of relative order 10/V is left out. The
-        rest allows for sampling error""",
+    why="""the formula states an error of 0.02, or 0.025 with the trigger in the values: one
+        lognormal describes all differences between replicates, and noise of relative order 10/V is
+        left out. The rest allows for sampling error""",
 )
 
 SHORT = rc.grid(vocab_size=512, length=16, dim=32, samples=(60, 120, 240))
@@ -55,7 +55,7 @@ probability = measuring(lambda cell, block: localised_either_way(cell, block), l
     that token beats the best of its distinct distractors. The ratio of the trigger's score to the
     spread of the token scores determines the probability.""",
     regime=rc.Regime(
-        "V >= 8 d and d >= 12, as the formula states its error. On the grid gradient noise, "
+        "V >= 8 d and d >= 12, where the formula states its error. On the grid gradient noise, "
         "stored context and mean bias (C, B, A) rule in turn, from P near 0.2 to P near 0.85.",
         {
             "vocab_size": rc.log_range(256, 2048),
@@ -71,7 +71,11 @@ probability = measuring(lambda cell, block: localised_either_way(cell, block), l
         # A third more samples reduce the noise of a finite sample to 3/4, like a third more signal.
         rc.at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
         rc.at("dim-exponent-1", "N_c falls as 1/d, right at d = 64", samples=as_one_over_dim),
-        rc.Control("one-distractor", "no maximum over distractors", rc.on(Problem, one_distractor)),
+        rc.Control(
+            "one-distractor",
+            "the informative token has to beat only one distractor",
+            rc.on(Problem, one_distractor),
+        ),
     ),
     plot=replace(LOCALISATION, collapse=True),
     critical=rc.on(Problem, critical.critical_samples_full),

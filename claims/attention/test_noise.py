@@ -1,7 +1,7 @@
 """Noise terms of the token scores: constants, exponents, their sum, and the largest term.
 
-Some terms are never the largest. So `simulation.attention.noise_decomposition` splits the scores
-exactly into one piece for each term.
+Some terms are never the largest, so the total variance hardly tests them. To test each term alone,
+`simulation.attention.noise_decomposition` splits the scores exactly into one piece for each term.
 """
 
 from functools import partial
@@ -82,16 +82,19 @@ def leading(problem: Problem) -> float:
     rule=rc.MeanRatio(rc.Region(0.9, 1.1), by=("term", "trigger_in_values")),
     why="the error that the theory states, in its whole regime: what the formulas leave out is at "
     "most 2% here, and up to 8% in corners of the regime",
-    controls=(rc.times(1.25), rc.Control("power-law", "the limit laws taken literally", power_law)),
+    controls=(
+        rc.times(1.25),
+        rc.Control("power-law", "pure power laws, without finite-size factors", power_law),
+    ),
 )
 def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The covariance and the mean value of a sample split exactly into expectation, informative
     token and context. Products of these parts split the token scores into nine pieces, one for each
-    mechanism of noise. Three contributions to the products are treated separately: what lies along
-    the trigger, what infinitely many samples would give, and the expected product of two parts of
-    the same sample. The variance of each piece over the tokens is as predicted, on average. So is
-    the covariance of D, the noise of label counts, and H, the noise of a token's own memory: both
-    depend on the label counts."""
+    mechanism of noise. Three contributions to the products are treated separately: the component
+    along the trigger, the limit of infinitely many samples, and the expected product of two parts
+    of the same sample. The variance of each piece over the tokens is as predicted, on average. One
+    covariance is also as predicted. It is between two pieces that depend on the label counts: D,
+    the noise of these counts, and H, the noise of a token's own memory."""
     batch, name = block.draw(sampling.draw, cell.without("term")), cell["term"]
     if name not in noise_decomposition.PIECES:
         return 2 * noise_decomposition.covariance(batch, "D", "H")
@@ -110,8 +113,8 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     cells={"smoke": MIXED[:4], "standard": MIXED},
     replicates={"smoke": (256, 2048), "full": (2048, 4096)},
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), by="trigger_in_values", method=rc.Student(spent=0.2)),
-    why="the theory states 10% for V >= 8 d. For fewer tokens and N = V/3 the sum is up to 9% too "
-    "large without the covariances of B, C and C2; the rest is statistical",
+    why="the theory states an error of 10% for V >= 8 d. For fewer tokens and N = V/3 the sum is "
+    "up to 9% too large without the covariances of B, C and C2; the rest is statistical",
     controls=(
         rc.Control("leading-terms", "the noise terms T and A alone", in_score_units(leading)),
         rc.times(1.3),
@@ -130,7 +133,7 @@ def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     latex=r"v_q=\frac{(L-1)t_2^2(1+N/V)}{N^2}+\frac{(L-1)t_2V}{N^3}+\frac{2V(1+V/d^2)}{N^2}"
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}",
     regime=noise.MANY_TOKENS.searched(
-        "V >= 2 d; the coefficient of the trigger embedding, less its value at infinite N",
+        "V >= 2 d",
         holds=lambda cell: cell["vocab_size"] >= 2 * cell["dim"],
         trigger_in_values=(False,),
     ),
@@ -142,7 +145,9 @@ def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     controls=(
         rc.times(1.3),
         rc.Control(
-            "contexts-only", "contexts alone, at large N: L t_2^2/(N V)", in_score_units(contexts)
+            "contexts-only",
+            "noise from contexts alone, at large N: L t_2^2/(N V)",
+            in_score_units(contexts),
         ),
     ),
 )
@@ -180,8 +185,8 @@ def scaling_claim(
         latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\propto\; s_0^2\,{law}",
         regime=noise.MANY_TOKENS.searched(
             f"isolated by the exact split; N >= V, V >= d/2; the pure power law holds for "
-            f"{term.regime}, and the region is centred on it as bent by the term's own finite-size "
-            "factors",
+            f"{term.regime}, and the region is centred on its exponents as the term's finite-size "
+            "factors change them",
             holds=lambda cell: cell["dim"] / 2 <= cell["vocab_size"] <= cell["samples"],
             without=("trigger_in_values",),
             vocab_size=rc.log_range(64, 512),
@@ -202,8 +207,8 @@ trigger_direction = scaling_claim(
 )
 mean_bias = scaling_claim(
     "A",
-    "The mean embedding is not zero. It is stored because samples agree with themselves, and read "
-    "by the mean covariance. So it gives a noise that grows as the fourth power of the length.",
+    "The mean embedding is not zero. It is stored because each sample's label agrees with itself, "
+    "and read by the mean covariance. This noise grows as the fourth power of the length.",
     first_look=2048,
 )
 stored_context = scaling_claim(
@@ -212,10 +217,13 @@ stored_context = scaling_claim(
     first_look=2048,
 )
 gradient_noise = scaling_claim(
-    "C", "The covariance of one random context reads what another has stored."
+    "C", "The covariance of one random context reads what another context has stored."
 )
 label_counts = scaling_claim(
-    "D", "The clean memory is read with label counts that differ from N/V.", first_look=2048
+    "D",
+    "The memory of informative tokens under their own labels is read with label counts that differ "
+    "from N/V.",
+    first_look=2048,
 )
 mean_value = scaling_claim(
     "E",
@@ -223,14 +231,17 @@ mean_value = scaling_claim(
     first_look=2048,
 )
 own_memory = scaling_claim(
-    "H", "A token is scored by its own memory as often as it was informative.", dim=(32, 128)
+    "H",
+    "A token's own memory adds to its score, in proportion to how often the token was informative.",
+    dim=(32, 128),
 )
 informative_slots = scaling_claim(
-    "C2", "The informative tokens of many samples meet one random context coherently."
+    "C2", "The informative tokens of many samples add up coherently at one random context."
 )
 population_floor = scaling_claim(
     "F",
-    "The clean memory interferes with itself: a floor of relative variance 1/d^3 at infinite N.",
+    "Informative tokens, stored under their own labels, interfere with one another: a noise floor "
+    "of relative variance 1/d^3 at infinite N.",
 )
 
 ON_SPHERE = (
@@ -276,7 +287,7 @@ def exchanged(cell: rc.Cell) -> str:
         stay undecided, as the variance of a batch has a heavy tail at small d. Because of this
         tail, the t intervals of the 280 comparisons use little of alpha""",
     controls=(
-        rc.Control("exchanged", "mean bias A and stored context B exchanged", exchanged),
+        rc.Control("exchanged", "names of mean bias A and stored context B exchanged", exchanged),
         rc.Control("one-regime", "gradient noise C everywhere", lambda cell: "C"),
     ),
     plot=rc.Plot("map", x="length", group=("samples",)),

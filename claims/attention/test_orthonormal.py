@@ -64,8 +64,8 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
     plot=rc.Plot("parity", y_label="variance of token scores"),
 )
 def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With orthonormal embeddings the token scores are sums of counts, and vary as these do.
-    The interference terms of random embeddings are absent."""
+    """With orthonormal embeddings a token's score is a sum of counts, and the variance of the token
+    scores is the variance of this sum. The interference terms of random embeddings are absent."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(1)
 
 
@@ -88,8 +88,8 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
     },
     replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.06, 0.06)),
-    why="""the law takes the trigger score as independent and states 0.04; the rest is
-        statistical""",
+    why="""the law takes token scores as independent of the trigger score, and states an error of
+        0.04; the rest is statistical""",
     controls=(
         rc.Control(
             "gaussian",
@@ -184,6 +184,7 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
 def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With orthonormal embeddings and attention on the informative token, a token is recalled if
     training showed it, whatever the dimension. With the trigger in the values, recall fails if some
-    other token was seen more than twice as often. Ties are broken evenly. Without the trigger in
-    the values, an unseen token gets a random label."""
+    other token was seen more than twice as often as this token. At exactly twice as often the
+    labels tie, and ties are broken evenly. Without the trigger in the values, an unseen token gets
+    a random label."""
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))

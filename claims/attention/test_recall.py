@@ -94,11 +94,11 @@ accuracy = share(
     "A.recall-accuracy",
     "The theory predicts recall accuracy across the transition to within 0.02",
     """A token is recalled if the score of its own label, carried by the token's count, exceeds the
-    scores of all other labels. They interfere through the overlaps of the embeddings.""",
+    scores of all other labels. Stored tokens interfere through the overlaps of embeddings.""",
     predict=rc.on(RecallProblem, recall.recall_accuracy),
     regime=rc.Regime(
-        "V >= 256, so that the interference is a sum over many tokens, as the formula states "
-        "its error",
+        "V >= 256, so that the interference is a sum over many tokens. There the formula states "
+        "its error.",
         {
             "vocab_size": rc.log_range(256, 2048),
             "samples": rc.log_range(256, 32768),
@@ -118,7 +118,7 @@ accuracy = share(
     controls=(
         HALF_THE_CONSTANT,
         NO_COUNT_FLUCTUATIONS,
-        rc.Control("gaussian", "Gaussian scores, independent between competitors", GAUSSIAN),
+        rc.Control("gaussian", "Gaussian scores, independent between labels", GAUSSIAN),
     ),
     plot=replace(CURVES, dear=True),
 )
@@ -138,8 +138,17 @@ accuracy_of_variants = share(
         values. With the trigger all tokens share a direction, so accuracy varies widely between
         replicates.""",
     controls=(
-        rc.at("plain", "sphere, trigger in the keys", embeddings="sphere", trigger_in_values=False),
-        rc.at("tenth-fewer-dim", dim=lambda cell: round(0.9 * cell["dim"])),
+        rc.at(
+            "plain",
+            "the accuracy with unit-sphere embeddings and the trigger in the keys alone",
+            embeddings="sphere",
+            trigger_in_values=False,
+        ),
+        rc.at(
+            "tenth-fewer-dim",
+            "a tenth fewer dimensions",
+            dim=lambda cell: round(0.9 * cell["dim"]),
+        ),
     ),
     plot=rc.Plot("parity", y_label="share of tokens recalled"),
 )
@@ -167,7 +176,9 @@ gaussian = share(
     controls=(
         HALF_THE_CONSTANT,
         NO_COUNT_FLUCTUATIONS,
-        rc.at("fifth-more-dim", dim=lambda cell: round(1.2 * cell["dim"])),
+        rc.at(
+            "fifth-more-dim", "a fifth more dimensions", dim=lambda cell: round(1.2 * cell["dim"])
+        ),
     ),
     plot=CURVES,
 )
@@ -201,8 +212,8 @@ threshold_closed_form = half(
     },
     rule=rc.CriticalLocation(rc.Region(0.92, 1.05), scan="dim"),
     why=f"""The closed form neglects the competitors' correlations, of relative order
-        log(V)/d, and states 5% at V = 256. The full theory puts the ratio at 0.93 to 1.04 in the
-        regime, and states 2% to 3% of its own. {MEDIAN}""",
+        log(V)/d, and states an error of 5% at V = 256. The full theory puts the ratio at 0.93 to
+        1.04 in the regime, and states an error of 2% to 3%. {MEDIAN}""",
     controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, rc.times(1.17)),
     plot=COLLAPSE,
 )
@@ -211,7 +222,7 @@ threshold_asymptotic = half(
     "A.recall-threshold-asymptotic",
     "The threshold of recall follows d^2 = 2 V log V (1 + 1/lambda)",
     """A value matrix of d^2 parameters recalls half of V tokens once d^2 reaches 2 V log V (1 +
-    1/lambda), lambda samples per token: d within 9% below to 3% above.""",
+    1/lambda), with lambda samples per token. The claim allows d from 9% below this to 3% above.""",
     predict=ASYMPTOTIC,
     regime=recall.THRESHOLD.searched(
         "N >= 4 V", holds=lambda cell: cell["samples"] >= 4 * cell["vocab_size"]
@@ -224,7 +235,7 @@ threshold_asymptotic = half(
     replicates=(128, 8192),
     rule=rc.CriticalLocation(rc.Region(0.91, 1.03), scan="dim"),
     why=f"""The approach to the asymptote is logarithmic: the full theory puts the ratio at
-        0.93 to 1.01 on this grid, and states 2% to 3% of its own. Test sizes and replicates
+        0.93 to 1.01 on this grid, and states an error of 2% to 3%. Test sizes and replicates
         follow pilots with other seeds. {MEDIAN}""",
     controls=(
         LOWER_THRESHOLD,
@@ -237,12 +248,12 @@ threshold_asymptotic = half(
 exponent = half(
     "A.recall-threshold-exponent",
     "The threshold dimension grows as the root of V log V, at these sizes not as the root of V",
-    """Eight times the vocabulary needs a dimension larger by the root of 8, and by the root of the
-    ratio of the logarithms, not by 8: the embeddings share directions.""",
+    """Eight times the vocabulary multiplies the dimension needed by the root of 8 and the root of
+    the ratio of the logarithms, but not by 8, because embeddings share directions.""",
     source=DERIVED,
     predict=ASYMPTOTIC,
     latex=r"d_{1/2} \propto \sqrt{V\log V}",
-    regime="""V >> d; V = 128 and 1024 at load 16. Between these sizes the law has exponent 0.586;
+    regime="""V >> d; V = 128 and 1024, N = 16 V. Between these sizes the law has exponent 0.586;
         its limit 1/2 is a control, 0.086 away.""",
     cells=lambda: near(REFINED, (128, 1024), (16,), (0.95, 0.975, 1.025, 1.05)),
     rule=rc.CriticalExponents({"vocab_size": 0.5}, 0.04, scan="dim", reference="prediction"),
@@ -279,8 +290,8 @@ ALL_TOKENS = rc.on(RecallProblem, recall.all_tokens_dim)
 all_tokens = whole(
     "A.recall-all-tokens",
     "All tokens are recalled with probability one half at the predicted dimension, within 4%",
-    """Near the threshold the tokens that fail are few and independent, so that none fails with
-    probability exp(-V(1 - Acc)), which is one half where log 2 tokens fail on average.""",
+    """Near the threshold the tokens that fail are few and independent. So the probability that none
+    fails is exp(-V(1 - Acc)), which is one half where log 2 tokens fail on average.""",
     source=DERIVED,
     predict=all_tokens_half_dim,
     latex=r"P_{all} = e^{-V(1-\mathrm{Acc})},\quad P_{all}(d_c) = \frac12",
@@ -299,7 +310,7 @@ all_tokens = whole(
     controls=(
         rc.Control(
             "half-threshold",
-            "the accuracy of the average token, d^2 = 2 V log V",
+            "the dimension for half of the tokens, d^2 = 2 V log V",
             rc.on(RecallProblem, recall.half_dim_refined, balanced=True),
         ),
         rc.times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),
@@ -310,11 +321,11 @@ all_tokens = whole(
 
 all_tokens_threshold = whole(
     "A.recall-all-tokens-threshold",
-    "All tokens are recalled from d^2 = 8 V log V",
-    "Recalling every token takes four times the parameters of recalling half of them.",
+    "All tokens are recalled from d^2 = 8 V log V on",
+    "Recalling every token takes four times the parameters d^2 of recalling half of the tokens.",
     predict=ALL_TOKENS,
     regime=recall.BALANCED.searched(
-        "V up to 1024: beyond, the finite-size law falls below the region",
+        "V up to 1024, since the finite-size law falls below the region at larger V",
         vocab_size=[2**k for k in range(6, 11)],
     ),
     cells={
@@ -328,7 +339,7 @@ all_tokens_threshold = whole(
         0.005 on either side is for sampling error. The regime went on to V = 4096 until we saw the
         ratio of 0.955 there. Looks follow pilots with other seeds""",
     controls=(
-        rc.times(1 / 2, "half-threshold", "d^2 = 2 V log V, the threshold of the average token"),
+        rc.times(1 / 2, "half-threshold", "d^2 = 2 V log V, the threshold for half of the tokens"),
         rc.times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),
         rc.times(0.88),
     ),

@@ -32,8 +32,8 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     predict=rc.on(MlpProblem, accuracy),
     regime=noise.LAYER.searched(
         "ReLU, V from 8/3 d to 4 d, m from 5 d, N from 2 V, where recall is possible. On the grid "
-        "L = 32. The mean bias limits the plain attention step up to N = 512, and the label bias "
-        "limits the plain recall throughout",
+        "L = 32. With plain residuals mean bias limits the attention step up to N = 512, and label "
+        "bias limits recall throughout",
         holds=lambda c: (
             8 * c["dim"] <= 3 * c["vocab_size"] <= 12 * c["dim"]
             and c["width"] >= 5 * c["dim"]
@@ -49,12 +49,16 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     cells={"standard": CURVES},
     replicates={"standard": (16, 1024), "full": (64, 4096)},
     rule=rc.MeanDifference(rc.Region(-0.08, 0.08), method=rc.Betting(0, 1)),
-    why="the formulas state 0.04 for localisation (V = 128, no layer) and 0.03 for recall. The "
-    "other 0.01 is for what wrong attention stores in training, and for sampling error",
+    why="the formulas state errors of 0.04 for localisation (V = 128, no layer) and 0.03 for "
+    "recall. The other 0.01 is for what wrong attention stores in training, and for sampling error",
     controls=(
-        rc.at("no-effect", "centring changes nothing", centred=False),
+        rc.at("no-effect", "centred residuals do no better than plain ones", centred=False),
         rc.at("no-need", "plain residuals do as well as centred ones", centred=True),
-        rc.at("half-the-samples", "twice the samples needed", samples=lambda c: c["samples"] // 2),
+        rc.at(
+            "half-the-samples",
+            "the accuracy at half the samples",
+            samples=lambda c: c["samples"] // 2,
+        ),
     ),
     plot=rc.Plot(
         x="samples", group=("centred",), y_label="share of sequences answered right", dear=True
@@ -106,8 +110,9 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     cells=tiers(around_critical, smoke=("tanh",), standard=("tanh", "relu")),
     replicates={"smoke": (64, 4096), "standard": (64, 8192), "full": (256, 32768)},
     rule=rc.CriticalLocation(rc.Region(0.85, 1.16)),
-    why="the localisation formula without a layer states 0.04 at V = 128, which is 9% in N, as its "
-    "slope in log N is 0.47. At N near V the noise terms are good to 10%, which is 5% in N",
+    why="the localisation formula without a layer states an error of 0.04 at V = 128, which is 9% "
+    "in N, as its slope in log N is 0.47. At N near V the noise terms are good to 10%, which is 5% "
+    "in N",
     controls=(
         rc.Control("plain", "the critical number of samples of plain residuals", critical_samples),
         rc.times(1.45),
@@ -141,16 +146,16 @@ HELPS = table(
     cells={"smoke": HELPS[:1], "standard": HELPS},
     replicates={"smoke": (8, 512), "full": (64, 4096)},
     rule=rc.Ordering(smaller="plain", larger="centred", margin=0.05, method=rc.Betting(0, 1)),
-    why="A gain of less than 0.05 in accuracy would not be worth a rule.",
+    why="A gain of less than 0.05 in accuracy would not be worth a recommendation.",
     controls=(
         rc.Control(
             "reverse",
-            "plain is better",
+            "plain residuals are more accurate",
             rule=rc.Ordering(smaller="centred", larger="plain", method=rc.Betting(0, 1)),
         ),
         rc.Control(
             "no-matter",
-            "a gain below 0.05",
+            "centring gains at most 0.05",
             rule=rc.OneSided(upper=0.05, observable="gain", method=rc.Betting(-1, 1)),
         ),
     ),

@@ -71,10 +71,13 @@ SIGNAL = rc.grid(
     cells={"smoke": (SIGNAL[0], SIGNAL[10], SIGNAL[12]), "standard": SIGNAL},
     replicates={"smoke": (256, 1024), "standard": (128, 1024), "full": (1024, 8192)},
     rule=partial(rc.MeanRatio, by="activation"),
-    why="the formula states 7%; omitted terms of order 1/(Ld) and 1/L^2 are 2% at L = 8",
+    why="the formula states an error of 7%; omitted terms, of order 1/(Ld) and 1/L^2, are 2% at "
+    "L = 8",
     controls=(
         rc.Control(
-            "attention-only", "as without the layer", rc.on(MlpProblem, signal.trigger_signal)
+            "attention-only",
+            "the signal of the model without a layer",
+            rc.on(MlpProblem, signal.trigger_signal),
         ),
         rc.Control(
             "unit-scale",
@@ -90,9 +93,9 @@ SIGNAL = rc.grid(
 )
 def mlp_signal(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention learns the trigger through a random layer, with a signal of b_1^2 times the signal
-    without a layer. Here b_1 is the activation's mean slope at inputs as small as a sequence's mean
-    value. If the trigger is in the values, an excess chi (V/N)(1 + L/d) is added to b_1^2, with chi
-    the mean slope of phi phi'."""
+    without a layer. Here b_1 is the activation's mean slope at inputs of variance about 1/L,
+    since values are averaged over a sequence. If the trigger is in the values, an excess
+    chi (V/N)(1 + L/d) is added to b_1^2, with chi the mean slope of phi phi'."""
     return mlp.token_scores(*block.draw(mlp.draw, cell)).trigger
 
 
@@ -120,8 +123,8 @@ mlp_weight_mean_bias = noise_claim(
     "A.mlp-weight-mean-bias",
     "An activation's offset makes the mean weight row a bias of variance M0",
     """If phi phi' has a mean, the mean row of the random layer acts like a token embedding that
-    every sample stores, as strongly as the sample agrees with itself. The noise M0 of this row
-    dominates the token scores.""",
+    every sample stores, because its label agrees with itself. The noise M0 of this row dominates
+    the token scores.""",
     latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\bar\psi^2+\frac{\bar\psi\bar\psi_1+\bar\psi_1^2}{d}"
     r"+\frac{\chi^2}{V}\right],\qquad\bar\psi = E\phi\phi'+\frac NV\frac{b_1b_2}{L^2}",
     predict=score_variance,
@@ -131,7 +134,7 @@ mlp_weight_mean_bias = noise_claim(
     rule=rc.MeanRatio(rc.Region(0.85, 1.15), by=(), method=rc.Student(spent=0.25)),
     why="weight rows of random norm shift moments by 10% at d = 32; the rest is statistical",
     controls=(
-        rc.Control("no-M0", "the bias is left out", lambda cell: score_variance(cell, "M0")),
+        rc.Control("no-M0", "M0 is left out", lambda cell: score_variance(cell, "M0")),
         ATTENTION_ONLY,
         rc.times(1.35),
     ),
@@ -140,10 +143,10 @@ mlp_weight_mean_bias = noise_claim(
 
 mlp_bias_exponents = noise_claim(
     "A.mlp-bias-exponents",
-    "Where M0 is large, the variance falls as m^-0.84 N^-1.8, near M0's 1/(m N^2)",
+    "Where the mean-row noise M0 is large, variance falls as m^-0.84 N^-1.8, near 1/(m N^2)",
     """Where the mean weight row gives most of the noise, the variance of the token scores falls as
     powers of the width and of the samples. The exponents are the formulas' on this grid, -0.84 and
-    -1.79. The bias M0 alone has -1 and -2.""",
+    -1.79. M0 alone, the variance from the mean weight row, has -1 and -2.""",
     latex=r"\mathrm{Var}_v\theta_v\propto\frac{1}{mN^2}\cdot\frac{L^4}{L^4V^2}",
     predict=score_variance,
     regime=BIASED.searched(without=("trigger_in_values",)),
@@ -171,7 +174,7 @@ NARROW = tuple(
 
 mlp_finite_width = noise_claim(
     "A.mlp-finite-width",
-    "A narrow layer adds gradient noise of its own, even for odd activations: MC and MB",
+    "A narrow layer adds two noise terms, MC and MB, even for odd activations",
     """The kernel of m random neurons differs from its mean for every pair of samples; this adds
     gradient noise proportional to 1/m, which dominates where m is far below d.""",
     latex=r"M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2E\phi^2E\phi'^2}{m}"
@@ -204,7 +207,7 @@ mlp_finite_width = noise_claim(
             "the layer's own noise is left out",
             lambda cell: score_variance(cell, "MC", "MB"),
         ),
-        rc.at("twice-the-width", "half as much noise of the layer", width=lambda c: 2 * c["width"]),
+        rc.at("twice-the-width", "half the noise from the layer", width=lambda c: 2 * c["width"]),
         ATTENTION_ONLY,
     ),
     plot=rc.Plot(
@@ -232,8 +235,8 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
     from_pilot=True,
     replicates={"standard": (128, 16384), "full": (512, 65536)},
     rule=rc.CriticalLocation(rc.Region(0.87, 1.15)),
-    why="the localisation formula states 0.02, 5% in N by its slope in log N, 0.45; the noise "
-    "terms are good to 10%, 5% in N. The rest is statistical",
+    why="the localisation formula states an error of 0.02, which is 5% in N by its slope in log N, "
+    "0.45. The noise terms are good to 10%, which is 5% in N; the rest is statistical",
     controls=(
         rc.at(
             "attention-only-noise",
@@ -253,8 +256,8 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
 )
 def mlp_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention through a random layer finds the informative token in half of all sequences at the
-    predicted number of samples. The activation enters this number only by its moments at the scale
-    of mean values."""
+    predicted number of samples. The activation enters this number only through its moments at
+    inputs of variance about 1/L, since values are averaged over a sequence."""
     scores = mlp.token_scores(*block.draw(mlp.draw, cell))
     return localisation.probability(scores, length=cell["length"])
 
@@ -291,11 +294,11 @@ def design(
         cells=(sizes,),
         replicates={"smoke": (8, 512), "full": (64, 4096)},
         rule=rc.Ordering(smaller=worse, larger="he3", margin=0.1, method=rc.Betting(0, 1)),
-        why="A difference of less than 0.1 in probability would not be worth a rule.",
+        why="A difference of less than 0.1 in probability would not decide between activations.",
         controls=(
             rc.Control(
                 "reverse",
-                "the other activation is the better one",
+                "He3 gives the lower probability",
                 rule=rc.Ordering(smaller="he3", larger=worse, method=rc.Betting(0, 1)),
             ),
             rc.Control(
@@ -320,8 +323,8 @@ mlp_design_offset = design(
     "offset",
     "he2+he3",
     "An offset phi(0) adds a bias: He2 + He3 localises less often than He3 alone",
-    "An offset phi(0) turns the mean weight row into a bias of the attention step: adding He2 to "
-    "He3 leaves the slope and loses localisation.",
+    "An offset phi(0) turns the mean weight row into a bias of the attention step. Adding He2 to "
+    "He3 adds an offset, leaves the slope at 0 unchanged, and makes localisation rarer.",
     rc.Cell(vocab_size=256, length=32, samples=384, dim=32, width=64),
     "localisation",
 )
@@ -329,8 +332,9 @@ mlp_design_linear = design(
     "linear",
     "tanh",
     "A linear part at unit scale caps recall: He3 is more accurate than tanh",
-    "Recall sees the activation at scale 1, where a first Hermite coefficient caps the capacity at "
-    "a constant times d^2: without one the three steps reach a higher accuracy.",
+    "Recall sees the activation at inputs of scale 1, where a nonzero first Hermite coefficient "
+    "caps the capacity at a constant times d^2. Without this coefficient the three steps reach a "
+    "higher accuracy.",
     rc.Cell(vocab_size=256, length=16, samples=2048, dim=32, width=256),
     "hit",
 )

@@ -46,7 +46,10 @@ def at_any_width(cell: rc.Cell) -> MlpProblem:
 
 
 def points() -> tuple[rc.Cell, ...]:
-    """Make cells with a quarter of the width for half accuracy, or 2 d if no width suffices."""
+    """Make cells with a quarter of the width that half accuracy needs.
+
+    If no width suffices, the width is 2 d.
+    """
     found = []
     for activation, centred, sizes in PLACES:
         for samples, dim, length in sizes:
@@ -74,10 +77,10 @@ def points() -> tuple[rc.Cell, ...]:
     rule=rc.WinnerShare(rc.Region(0.8, 1.0), method=rc.Betting(0, 1)),
     why="Points where two conditions cost nearly the same stay undecided; one in five may.",
     controls=(
-        rc.at("length-plays-no-part", "the diagram of L = 8", length=8),
-        rc.at("samples-play-no-part", "the diagram of N = 512", samples=512),
-        rc.Control("recall-only", "recall binds everywhere", lambda cell: "recall"),
-        rc.Control("mlp-noise", "MLP noise binds everywhere", lambda cell: "MLP noise"),
+        rc.at("length-plays-no-part", "the condition for L = 8, at every length", length=8),
+        rc.at("samples-play-no-part", "the condition for N = 512, at every N", samples=512),
+        rc.Control("recall-only", "recall sets the width everywhere", lambda cell: "recall"),
+        rc.Control("mlp-noise", "MLP noise sets the width everywhere", lambda cell: "MLP noise"),
     ),
     plot=rc.Plot("map", x="dim", group=("length",), log="x"),
 )
@@ -113,7 +116,7 @@ def raised(cell: rc.Cell) -> rc.Cell:
 
 @claim(
     "A.length-tradeoff",
-    "Short sequences: superposition is free. Long ones: raise d, or N",
+    "Superposition costs no accuracy with short sequences; long ones need a larger d or N",
     source=rc.Source(
         "A",
         "A11",
@@ -136,7 +139,7 @@ def raised(cell: rc.Cell) -> rc.Cell:
         rc.at(
             "four-times-the-samples", "as if there were 1024 samples to begin with", samples=1024
         ),
-        rc.Control("no-gain", "neither helps", lambda cell: 0.0),
+        rc.Control("no-gain", "more dimensions or samples gain nothing", lambda cell: 0.0),
     ),
     plot=rc.Plot(x="length", group=("raised",), y_label="gain in share answered right", dear=True),
 )
@@ -144,8 +147,8 @@ def length_tradeoff(cell: rc.Cell, block: rc.Block) -> Tensor:
     """At a fixed number of value parameters, short sequences allow a small dimension, and
     therefore much superposition, without a loss of accuracy: four times the dimension gains
     nothing. With long sequences the small dimension fails to localise. Four times the dimension
-    then gains 0.36 of all sequences, and four times the samples 0.46. The claim tests all gains to
-    within 0.12."""
+    then adds 0.36 to the accuracy, and four times the samples add 0.46. The claim tests all gains
+    to within 0.12."""
     before, after = (
         end_to_end.run(*block.draw(mlp.draw, sizes)).hit for sizes in (sized(cell), raised(cell))
     )

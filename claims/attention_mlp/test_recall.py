@@ -1,7 +1,7 @@
 """Paper A: recall through a fixed random layer, and the effect of the layer's width.
 
-F2 is the formula `theory.attention_mlp.recall.mlp_recall_accuracy`, and m the layer's width. The
-activations He2 and He3 are Hermite polynomials of second and third order.
+The kernel formula is `theory.attention_mlp.recall.mlp_recall_accuracy`, and m the layer's width.
+The activations He2 and He3 are Hermite polynomials of second and third order.
 """
 
 import math
@@ -58,10 +58,10 @@ random_counts = measuring(lambda cell, block: recalled(cell, block, balanced=Fal
 
 mlp_recall_accuracy = random_counts(
     "A.mlp-recall",
-    "Recall through a random layer follows the kernel formula F2",
+    "Recall through a random layer follows the kernel formula, to within 0.03",
     """Given the informative token, a memory behind a random layer recalls its label with the
-    probability of formula F2, whose kernel constants are Hermite coefficients of the
-    activation.""",
+    probability that the kernel formula gives. The formula's constants are Hermite coefficients of
+    the activation.""",
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
         "activations with a slope, and He2 at V = 256 and d = 48; the grid has N/V of 2, 16 and "
@@ -74,15 +74,20 @@ mlp_recall_accuracy = random_counts(
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
     replicates=(64, 2048),
     rule=rc.ProportionDifference(rc.Region(-0.03, 0.03)),
-    why="the formula states 0.03 for activations with a slope; for He2 0.05, and less at d = 48",
+    why="the formula states an error of 0.03 for activations with a slope, and of 0.05 for He2; at "
+    "d = 48 the error for He2 is smaller",
     controls=(
         rc.Control(
             "no-layer",
-            "as without the layer",
+            "the accuracy of the model without a layer",
             rc.on(RecallProblem, attention_recall.recall_accuracy),
         ),
         INFINITE_WIDTH,
-        rc.at("half-the-samples", "twice the load needed", samples=lambda c: c["samples"] // 2),
+        rc.at(
+            "half-the-samples",
+            "the accuracy at half the samples",
+            samples=lambda c: c["samples"] // 2,
+        ),
     ),
     plot=rc.Plot("parity", y_label="recall accuracy"),
 )
@@ -94,7 +99,7 @@ HEAVY = tuple(
 
 mlp_recall_heavy_tails = random_counts(
     "A.mlp-recall-heavy-tails",
-    "Heavy-tailed features are outside F2's domain: He3 recalls more than F2 says",
+    "With heavy-tailed features the kernel formula fails: He3 recalls more than it says",
     """The kernel formula underestimates recall if the width is below a few times the features'
     kurtosis. Rare neurons then dominate the formula's moments, but not a typical token's. With many
     more tokens, or few samples, the formula need not be pessimistic; we do not know why.""",
@@ -121,7 +126,9 @@ mlp_recall_heavy_tails = random_counts(
     "token, so the formula is pessimistic; the claim does not say by how much",
     controls=(
         rc.Control(
-            "in-domain", "the formula holds", rule=rc.ProportionDifference(rc.Region(-0.03, 0.03))
+            "in-domain",
+            "the formula holds to within 0.03",
+            rule=rc.ProportionDifference(rc.Region(-0.03, 0.03)),
         ),
         INFINITE_WIDTH,
     ),
@@ -147,8 +154,8 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
         RecallProblem.of({**cell, "samples": cell["vocab_size"]}), balanced=True
     ),
     regime=recall.CAPACITY.searched(
-        "ReLU and tanh have a first Hermite coefficient, so their crossover is at m of order d; "
-        "He2 has none: m of order d^2"
+        "the crossover is at m of order d for ReLU and tanh, whose first Hermite coefficient is "
+        "not 0, and at m of order d^2 for He2"
     ),
     size=lambda c: 16 * c["width"] * c["dim"],
     cells={
@@ -161,7 +168,7 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     },
     replicates={"smoke": (16, 512), "standard": (16, 1024), "full": (64, 4096)},
     rule=partial(rc.CriticalLocation, scan="vocab_size", rising=False),
-    why="""the closed form takes all competitors as the median one: solved for one half, the formula
+    why="""the closed form takes every competitor for a median one. Solved for one half, the formula
         of A.mlp-recall gives 0.94 to 1.02 times this closed form. That formula's error, 0.03 in
         accuracy, is 5% to 8% in V""",
     controls=(
@@ -176,10 +183,10 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     plot=rc.Plot(x="vocab_size", group=("activation", "width"), y_label="share of tokens recalled"),
 )
 def mlp_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A random layer of width m recalls half of V tokens, where V log V is a harmonic sum of two
-    bounds. One bound is proportional to m d, and the activation's first Hermite order determines
-    the other. With ReLU and tanh, more width than about d gains only a constant factor; with He2
-    more width adds capacity up to about d^2."""
+    """A random layer of width m recalls half of V tokens if 1/(V log V) = 1/b_1 + 1/b_2. The bound
+    b_1 is proportional to m d, and b_2 grows as d^(r + 1), with r the order of the activation's
+    first Hermite term after the constant. ReLU and tanh have r = 1: widths far above d add little.
+    He2 has r = 2: more width adds capacity up to m of about d^2."""
     return recalled(cell, block, balanced=True)
 
 
@@ -208,12 +215,16 @@ mlp_offset_cost = random_counts(
         "standard": lambda: rc.ladder(SHARED_PART, "samples", needed_samples, SAMPLES),
     },
     rule=rc.CriticalLocation(rc.Region(0.9, 1.45)),
-    why="""the closed form takes the mean interference, which varies between runs: solved for one
+    why="""the closed form takes the mean interference, which varies between runs. Solved for one
         half, the formula of A.mlp-recall gives 1.19 to 1.32 times this closed form. That formula's
         error, 0.03 in accuracy, is 12% in N. That makes 1.05 to 1.48; the lower edge leaves room
         for the data, which vary with the label counts""",
     controls=(
-        rc.at("no-shared-part", "the label counts do not matter, as if centred", centred=True),
+        rc.at(
+            "no-shared-part",
+            "the label counts do not matter, as with centred residuals",
+            centred=True,
+        ),
         rc.Control("coverage", "V log V samples suffice", rc.on(RecallProblem, coverage)),
         rc.times(1.8),
     ),
@@ -234,7 +245,7 @@ WIDTHS = (0.7, 0.92, 1.02, 1.14, 1.23, 1.5)
 
 mlp_required_width = random_counts(
     "A.mlp-required-width",
-    "Recall requires m d of order V log V, below the recall cap",
+    "Below the recall cap, recalling half of the tokens requires m d of order V log V",
     """Recalling half of the tokens requires so many neurons that m d is a constant times V log V,
     as long as the features' own overlaps, which no width removes, leave room.""",
     source=rc.Source("A", "A6", "A10"),
@@ -250,14 +261,14 @@ mlp_required_width = random_counts(
         "standard": lambda: rc.ladder(BELOW_CAP, "width", needed_width, WIDTHS),
     },
     rule=rc.CriticalLocation(rc.Region(0.92, 1.23), scan="width"),
-    why="""the closed form takes all competitors as the median one: solved for one half, the formula
+    why="""the closed form takes every competitor for a median one. Solved for one half, the formula
         of A.mlp-recall gives 1.08 to 1.13 times this closed form. That formula's error, 0.03 in
         accuracy, is 9% to 11% in m. That makes 0.97 to 1.23; the lower edge leaves room for the
         data""",
     controls=(
         rc.Control(
             "attention-only",
-            "the parameters m d of a d x d matrix that recalls half",
+            "as many parameters m d as a d x d matrix that recalls half of the tokens",
             rc.on(RecallProblem, lambda p: attention_recall.half_dim(p) ** 2 / p.dim),
         ),
         rc.Control(

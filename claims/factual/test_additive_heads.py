@@ -67,14 +67,14 @@ RELATIONS = ((4, 32), (8, 16))
             "2 ln D instead of delta_0(D)",
             lambda cell: 2 * cell["relations"] * math.log(cell["answers"]),
         ),
-        rc.Control("one-each", "a dimension per answer", lambda cell: cell["relations"]),
+        rc.Control("one-each", "one dimension per answer, d = R", lambda cell: cell["relations"]),
     ),
 )
 def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Without an MLP, some code prefers each of a subject's R answers to its D - 1 rivals in
-    R delta_0(D) dimensions or more. In fewer dimensions, up to a narrow transition, no code does.
-    The number delta_0(D) of dimensions per answer is 1/2 for D = 2, and about 2 ln D for large
-    D."""
+    """Without an MLP, a subject's code has to give each of the subject's R answers a larger logit
+    than the D - 1 other answers of the same relation. Such a code exists in R delta_0(D) dimensions
+    or more. In fewer dimensions, up to a narrow transition, no such code exists. The number
+    delta_0(D) of dimensions per answer is 1/2 for D = 2, and about 2 ln D for large D."""
     return torch.tensor([measured.subject_code_exists(rng, **cell) for rng in block.rngs])
 
 
@@ -92,17 +92,17 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     },
     controls=(
         rc.times(1.14),
-        rc.Control("one-each", "a dimension per answer of the block", lambda cell: cell["answers"]),
+        rc.Control("one-each", "one dimension per answer, d = D", lambda cell: cell["answers"]),
         rc.Control(
             "separation",
-            "half the answers, as for separating them at random",
+            "R D/2 dimensions, as for a random half of all answers",
             lambda cell: cell["relations"] * cell["answers"] / 2,
         ),
     ),
 )
 def relation_code(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Some code puts all D answers of a relation above the (R - 1) D other answers from the
-    statistical dimension on. This is the mean squared distance of a normal vector of R D logits to
-    the nearest vector that puts these D answers above the others. It is 1.6 D at R = 4, D = 32, and
-    2.3 D at R = 8, D = 16."""
+    """From the statistical dimension on, some code gives all D answers of a relation larger logits
+    than the (R - 1) D other answers. The statistical dimension is the mean squared distance of a
+    normal vector of R D logits to the nearest vector that puts these D answers above the others. It
+    is 1.6 D at R = 4, D = 32, and 2.3 D at R = 8, D = 16."""
     return torch.tensor([measured.relation_code_exists(rng, **cell) for rng in block.rngs])

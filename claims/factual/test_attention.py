@@ -76,7 +76,7 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
     controls=(
         rc.times(1.15),
         rc.at("one-head", "a union bound over the tokens of a single head", heads=1),
-        rc.Control("orthogonal", "a dimension for every token", lambda c: 4 * c["subjects"] + 1),
+        rc.Control("orthogonal", "one dimension for every token", lambda c: 4 * c["subjects"] + 1),
     ),
     plot=rc.Plot(
         x="dim",
@@ -105,7 +105,7 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     "B.attention-focus",
     "A formula gives the subject's share of attention and the effect of length, within 1.5%",
     predict=rc.on(theory.focus, margin=0.5),
-    regime=theory.SOFT.searched("soft scores, so that 512 tokens take a visible share"),
+    regime=theory.SOFT.searched("beta of 8 to 12, so that 512 tokens take a visible share"),
     cells={"smoke": SOFT[:2], "standard": SOFT},
     replicates=(64, 128),
     rule=partial(rc.MeanRatio, method=rc.Student(spent=0.1)),
@@ -113,14 +113,14 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
         is statistical: bets on shares would take ten times the replicates to resolve 1.5%""",
     controls=(
         rc.times(1.04),
-        rc.at("no-length", "as if T = 8", length=8),
-        rc.at("no-overlaps", "strangers score 0: embeddings orthogonal", dim=10**6),
+        rc.at("no-length", "the attention at T = 8, for every T", length=8),
+        rc.at("no-overlaps", "other tokens score 0, as if embeddings were orthogonal", dim=10**6),
     ),
     plot=rc.Plot(x="length", group=("group", "scale"), y_label="attention to the subject"),
 )
 def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With scores of scale beta, the prompt's length T enters the softmax only through
-    T exp(-beta), which overlaps of the embeddings raise. A scale far above ln T makes the length
+    T exp(-beta). Overlaps of embeddings raise this term. A scale far above ln T makes the length
     irrelevant, and a smaller scale does not."""
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:
@@ -143,11 +143,15 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     cells=lambda: rc.ladder(shapes((8, 8, 16)), "dim", DIM, (0.6,), to=round),
     replicates=(64, 2048),
     rule=rc.OneSided(upper=0.03, method=rc.Betting()),
-    why="""a weight of 2e-4 on noise tokens changes only answers decided by as little. Bets on 600
-        draws can distinguish 3%, a quarter of the facts that fail, from none""",
+    why="""a weight of 2e-4 on noise tokens changes only answers decided by a margin as small. Bets
+        on 600 draws can distinguish 3%, a quarter of the facts that fail, from none""",
     controls=(
-        rc.reads("loose", "nor at beta = 10, where 512 tokens outweigh EOS", "loose"),
-        rc.reads("failures", "what fails at one length is recalled at the other", "failures"),
+        rc.reads(
+            "loose",
+            "the same at beta = 10 for the longer prompt, where 512 tokens outweigh EOS",
+            "loose",
+        ),
+        rc.reads("failures", "at most 3% of the facts fail at length 8", "failures"),
     ),
 )
 def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
@@ -172,7 +176,8 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "The theory predicts the accuracy of attention alone below its threshold to within 0.01",
     predict=rc.on(theory.attention_accuracy),
     regime=theory.ACCURATE.searched(
-        "on the grid, 2 to 4% of the facts fail; R and D dominate in turn; focus is perfect",
+        "on the grid, 2 to 4% of the facts fail; R and D dominate in turn; no other token misleads "
+        "a head",
     ),
     size=lambda c: 3 * c["subjects"] * c["relations"] * c["dim"],
     cells={
@@ -187,13 +192,13 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     controls=(
         rc.at(
             "swapped",
-            "R answers for each of 2 D relations",
+            "R and D exchanged: 2 D relations with R answers each",
             relations=lambda cell: 2 * cell["answers"],
             answers=lambda cell: cell["relations"],
         ),
         rc.at(
             "plain-sum",
-            "noise n/d instead of n/(d - n): codes that do not solve for their answers",
+            "noise n/d instead of n/(d - n), as if codes were plain sums of their answers",
             dim=lambda cell: cell["dim"] + max(cell["relations"], cell["answers"]),
         ),
     ),
@@ -214,16 +219,20 @@ attention_threshold = all_by_attention(
     predict=DIM,
     regime=theory.STORED.searched(
         "softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid, R and D "
-        "dominate in turn; focus is perfect at these dimensions",
+        "dominate in turn; no other token misleads a head at these dimensions",
     ),
     size=lambda c: 900 * c["subjects"] * c["relations"],
     cells=tiers(partial(rungs, "dim", DIM, 0.07), standard=STORED, full=STORED + LARGE),
     replicates=(16, 4096),
     rule=partial(rc.CriticalLocation, scan="dim"),
-    why="""tokens share embeddings, but count as independent. A factor of 1.5 in their failures
+    why="""failures of different tokens are taken as independent. A factor of 1.5 in their number
         moves the threshold by 4%; the rest is statistical""",
     controls=(
-        rc.at("union-bound", "relations' rivals counted for every subject", shared_rivals=False),
+        rc.at(
+            "union-bound",
+            "every subject has rivals of its own, as in a union bound",
+            shared_rivals=False,
+        ),
         rc.at(
             "swapped",
             "the roles of R and D exchanged",

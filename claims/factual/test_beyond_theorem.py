@@ -73,7 +73,7 @@ def stages(
         assumption: the relaxed assumption, and its replacement.
         trained: function that returns the losses along training.
         model: description of training, at the beginning of both statements.
-        theorem: the theorem's training, at the end of one statement.
+        theorem: description of the theorem's training, at the end of one statement.
     """
 
     @wraps(trained, assigned=())  # so that checks of the claim see the code of `trained`
@@ -128,7 +128,7 @@ softmax_plateau, softmax_order = stages(
     "linear attention: softmax",
     lambda cell, block: descended(facts(cell, block), relaxed.softmax, rate=4.0),
     model="With softmax attention, at a rate of 4,",
-    theorem="with linear",
+    theorem="with linear attention",
 )
 two_layers_plateau, two_layers_order = stages(
     "two-layers",
@@ -139,9 +139,9 @@ two_layers_plateau, two_layers_order = stages(
     "one layer: two",
     # From the published start, two layers would not begin to learn.
     lambda cell, block: descended(facts(cell, block), relaxed.two_layers, scale=0.03, rate=0.25),
-    model="With a second layer, which the first one queries, at a rate of 1/4 and from weights "
-    "of 0.03,",
-    theorem="with one",
+    model="With a second layer, whose query is the first one's output, at a rate of 1/4 and from "
+    "weights of 0.03,",
+    theorem="with one layer",
 )
 learned_embeddings_plateau, learned_embeddings_order = stages(
     "learned-embeddings",
@@ -185,8 +185,8 @@ large_steps_plateau, large_steps_order = stages(
     ),
     "gradient flow: steps of 4",
     lambda cell, block: descended(facts(cell, block), rate=4.0),
-    model="At a learning rate of 4",
-    theorem="in the flow",
+    model="At a learning rate of 4,",
+    theorem="in gradient flow",
 )
 zipf_subjects_plateau, zipf_subjects_order = stages(
     "zipf-subjects",
@@ -207,8 +207,8 @@ ended = dynamics(
     cells={"standard": SIZES[1:]},
     replicates=(32, 256),
     rule=rc.OneSided(upper=0.1, method=rc.Betting()),
-    why="the theorem's model comes below a tenth in as many steps. The least loss of all steps "
-    "is at most the loss at the start, so the share that is left is between 0 and 1",
+    why="the theorem's model comes below a tenth of its first loss in as many steps. The least "
+    "loss of all steps is at most the first, so the share that is left is between 0 and 1",
     plot=rc.Plot(x="subjects", y_label="share of the loss that is left"),
 )
 """A claim that the loss goes to zero with an assumption relaxed."""
@@ -262,10 +262,10 @@ stored = relaxing(
     cells=lambda: {"standard": rungs("dim", DIM, 0.1, *shapes((16, 16, 8)))},
     replicates=(16, 2048),
     rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="dim"),
-    why="the prediction is within 7%; a tenth is what a reader would call the same dimension",
+    why="the prediction is good to 7%; a tenth is what a reader would call the same dimension",
     plot=rc.Plot(x="dim", y_label="share of draws with all facts recalled"),
 )
-"""A claim that attention stores all facts from the same dimension on with an assumption relaxed."""
+"""A claim that storing all facts takes the same dimension with an assumption relaxed."""
 
 
 def recalls_all(streams: Streams, known: task.Facts, bits: int | None = None) -> Tensor:

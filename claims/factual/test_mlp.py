@@ -22,7 +22,7 @@ COMPRESSED_WIDTH = rc.on(theory.compressed_width, frequency=FREQUENCY, target=0.
 
 
 def accuracy_compressed(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Measure the accuracy with fewer value dimensions than tokens in a group."""
+    """Measure the accuracy if heads of dimension ``head_dim`` serve ``group`` tokens each."""
     sizes = {name: cell[name] for name in ("group", "head_dim", "width")}
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:
@@ -47,7 +47,7 @@ widths = partial(rungs, "width", WIDTH, 0.08)
 
 
 def facts_to(power: float) -> Callable[[rc.Cell], float]:
-    """Predict the width by a power law in the number of facts that is right at the first corner."""
+    """Predict a width proportional to facts^power, which agrees with `WIDTH` at `FIRST`."""
     return lambda c: WIDTH(FIRST) * (c["subjects"] * c["relations"] / 128) ** power
 
 
@@ -58,7 +58,7 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
     predict=WIDTH,
     latex=r"\Big(E_ne^{-n\Lambda(n)}\Big)^M=\frac12,\quad md\sim4N\ln(NM)\Big(1+\frac dM\Big)",
     regime=theory.BY_MLP.searched(
-        "a head for every token, random codes, cosine features; few answers at d = 48",
+        "a head for every token; random codes; cosine features; in one setting few answers, d = 48",
     ),
     size=lambda c: 1000 * c["subjects"] * c["relations"],
     cells=tiers(widths, smoke=CORNERS[2:], standard=CORNERS + SMALL, full=CORNERS + SMALL + LARGE),
@@ -68,13 +68,13 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
         rest is what the replicates resolve.""",
     controls=(
         rc.times(1.25),
-        rc.Control("square-root", "m goes with the root of the facts", facts_to(0.5)),
-        rc.Control("square", "m goes with the square of the facts", facts_to(2.0)),
+        rc.Control("square-root", "m in proportion to the root of the facts", facts_to(0.5)),
+        rc.Control("square", "m in proportion to the square of the facts", facts_to(2.0)),
         rc.Control("no-crossover", "m in proportion to the facts, without 1 + d/M", facts_to(1.0)),
         rc.at("no-repeats", "no noise between facts with the same answer", same_answer=False),
         rc.at(
             "rivals-of-the-block",
-            "rivals of the right block alone, as if the relation's code excluded the others",
+            "only answers of the same relation are rivals: the relation's code excludes others",
             subjects=lambda cell: cell["subjects"] * cell["relations"],
             relations=1,
         ),
@@ -84,9 +84,9 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
 def mlp_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The heads only name subject and relation, and the MLP's outer weights are the plain sum of
     features times answers. The MLP recalls all N = S R facts if m d is of order N log N. Four times
-    the subjects need 4.3 times the width, a power of 1.06 to within 0.12. Four times the relations
-    need 2.6 times the width: less than in proportion, because of a factor 1 + d/M, as long as d
-    exceeds the number of answers M."""
+    the subjects need 4.3 times the width: the width grows as S^1.06, and the exponent is tested to
+    within 0.12. Four times the relations need only 2.6 times the width. They also mean four times
+    the answers, M = R D, and the width has a factor 1 + d/M, which falls as M grows."""
 
     def run(streams: Streams, facts: task.Facts) -> Tensor:
         weights = constructions.attention_mlp(streams, facts, head_dim=1, width=cell["width"])
@@ -100,7 +100,7 @@ compressed_values = compressed(
     "With an MLP, fewer value dimensions than tokens suffice",
     """H d_h >= S + R is not needed with an MLP. A head of dimension 4 serves 8 tokens, whose codes
     overlap. So H d_h is half of S + R, and at least 96% of the facts are recalled. Two dimensions
-    lose a sixth.""",
+    lose a sixth of the facts.""",
     predict=rc.on(theory.compressed_accuracy, frequency=FREQUENCY),
     cells={
         "standard": rc.grid(**NARROW, head_dim=(2, 4), width=400),
@@ -129,7 +129,7 @@ values_for_width = compressed(
     predict=COMPRESSED_WIDTH,
     curve=rc.on(theory.compressed_accuracy, frequency=FREQUENCY),
     latex=r"\mathrm{Acc}(m; d_h) = 0.75",
-    regime="widths near the width for 75% of the facts, which two dimensions still distinguish",
+    regime="widths near the width that recalls 75% of the facts, which d_h = 2 still allows",
     cells={
         "standard": lambda: rc.ladder(EXCHANGE, "width", COMPRESSED_WIDTH, (0.7, 0.85, 1.05, 1.3)),
         "full": lambda: rc.ladder(
@@ -142,14 +142,14 @@ values_for_width = compressed(
     replicates=(32, 4096),
     rule=rc.CriticalLocation(rc.Region(0.85, 1.05), scan="width", target=0.75),
     why="""the theory's accuracy is up to 0.02 low. At d_h = 2 accuracy rises slowly, so the
-        predicted width is up to 12% high. The theory's own draws add 0.005, or 3%: 0.85 to 1.03;
-        the rest is statistical""",
+        predicted width is up to 12% high. The theory's own draws add 0.005 in accuracy, or 3% in
+        width. That makes 0.85 to 1.03; the rest is statistical""",
     controls=(
         rc.times(1.27),
         rc.at("free", "the width that orthogonal codes need, whatever d_h", head_dim=10**4),
         rc.Control(
             "inverse",
-            "m d_h constant: each value dimension saves in proportion",
+            "m d_h is constant: the width is in inverse proportion to d_h",
             lambda cell: COMPRESSED_WIDTH(cell.replace(head_dim=3)) * 3 / cell["head_dim"],
         ),
     ),

@@ -23,11 +23,11 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
 
 @growth_claim(
     "B.flow-conservation",
-    "Each token conserves its square attention less the square norm of its values",
+    "Each token conserves its squared attention weight less the squared norm of its values",
     latex=r"\frac{\mathrm{d}}{\mathrm{d}t}\left(w_z^2-|V_z|^2\right) = 0",
     regime=theory.RANDOM.searched(
-        "the whole flow, from a random start of order 0.1 until the facts are learned; random "
-        "dictionaries, so that noise and EOS move too",
+        "noise and EOS move too; the whole flow, from a random start of order 0.1 until the facts "
+        "are learned",
         duration=(100.0, 50.0, 25.0),
     ),
     size=lambda c: 16 * along_flow(c),
@@ -37,9 +37,11 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
     why="the integrator's steps of h at rates up to 0.5 add at most (0.5 h)^4/120 times the "
     "growth: 1e-8, a tenth of the region",
     controls=(
-        rc.reads("sum", "the sum is conserved", "sum"),
+        rc.reads("sum", "the sum of the squares is conserved", "sum"),
         rc.reads("values", "values stay as they are", "values"),
-        rc.reads("large-steps", "large steps of gradient descent conserve it too", "descent"),
+        rc.reads(
+            "large-steps", "large steps of gradient descent conserve the difference too", "descent"
+        ),
     ),
 )
 def conservation(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
@@ -127,7 +129,7 @@ early_growth = early(
     latex=r"w_z = w_0\cosh\lambda_zt,\quad \lambda_r=\frac1R\sqrt{\frac{1-1/R}D},\quad "
     r"\lambda_s=\frac1S\sqrt{\frac{1-1/D}R}",
     regime=theory.EARLY.searched(
-        "until lambda t = 3 or less, when predictions are still uniform to 1e-10",
+        "lambda t of at most 3, when predictions are still uniform to 1e-10",
         holds=lambda cell: 1.45 <= cell["duration"] / growth_time(cell) <= 2.9,
         token=EVEN,
     ),
@@ -160,12 +162,12 @@ early_growth_random = early(
     "B.flow-early-growth-random",
     "With random dictionaries noise and EOS grow too, at rates set by their frequency",
     """A random dictionary uses answers unevenly. Then relations grow faster than in a product
-    dictionary, and tokens that say nothing grow too, by how often they occur in a prompt. It has
-    29 noise tokens, of 20 kinds.""",
+    dictionary, and tokens that say nothing grow too, by how often they occur in a prompt. A
+    prompt has 29 noise tokens, of 20 kinds.""",
     latex=r"\lambda_z^2 = E[n_z]^2\frac{1-1/D}{SR},\quad \lambda_r^2 = \frac1{R^2}\left(\frac1D+"
     r"\frac{1-1/D}S-\frac1{RD}\right)",
     regime=theory.EARLY_RANDOM.searched(
-        "until lambda t = 3 or less, when predictions are still uniform",
+        "lambda t of at most 3, when predictions are still uniform",
         holds=lambda cell: 1.45 <= cell["duration"] / growth_time(cell) <= 2.9,
         token=RANDOM,
     ),
@@ -197,18 +199,20 @@ early_growth_random = early(
     "B.flow-background",
     "In a product dictionary noise tokens and EOS learn nothing",
     latex=r"G_z = E[n_z]\left(p(a)-E\hat p_a\right) = 0",
-    regime=theory.BOTH_STAGES.searched(
-        "every answer is as frequent as any other, until the facts are learned"
-    ),
+    regime=theory.BOTH_STAGES.searched("all answers equally frequent"),
     size=lambda c: 2 * along_flow(c),
     cells={"standard": timed(shapes((16, 4, 8), (4, 16, 4))), "full": timed(shapes((16, 4, 8)))},
     replicates=2,
     rule=rc.Identity(1e-9),
     why="rounding errors in sums over answers, relative to the start",
     controls=(
-        rc.reads("relation", "relations too", "relation"),
-        rc.reads("subject", "subjects too", "subject"),
-        rc.reads("random-dictionary", "random dictionaries too", "random_dictionary"),
+        rc.reads("relation", "relations learn nothing either", "relation"),
+        rc.reads("subject", "subjects learn nothing either", "subject"),
+        rc.reads(
+            "random-dictionary",
+            "noise tokens and EOS learn nothing in random dictionaries either",
+            "random_dictionary",
+        ),
     ),
 )
 def background(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:

@@ -45,10 +45,12 @@ def initial_loss(cell: rc.Cell) -> float:
     "has begun to learn; nothing is drawn",
     controls=(
         rc.Control(
-            "other-stage", "the other of log R, log D", lambda c: initial_loss(c) - PLATEAU(c)
+            "other-stage",
+            "log R and log D exchanged",
+            lambda c: initial_loss(c) - PLATEAU(c),
         ),
         rc.Control("half-way", "half of the initial loss", lambda cell: initial_loss(cell) / 2),
-        rc.Control("below", "nothing of the first stage is left", lambda c: PLATEAU(c) - 0.03),
+        rc.Control("below", "a plateau lower by 0.03 nats", lambda c: PLATEAU(c) - 0.03),
     ),
     plot=rc.Plot("parity", y_label="loss on the plateau (nats)"),
 )
@@ -70,8 +72,8 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
     replicates=(10, 160),
     rule=rc.OneSided(lower=0.5, method=rc.Betting()),
     why="a plateau counts if it is within 0.03 of its dictionary's entropy. The first stage leaves "
-    "up to 0.02, as in product dictionaries. More than half must count: where chance gives two "
-    "stages one time, there is no plateau",
+    "up to 0.02, as in product dictionaries. More than half must count: a dictionary has no "
+    "plateau if its two stages happen to coincide",
     controls=(
         rc.reads("log-D", "the plateau is log D", "at_log_D"),
         rc.reads("log-R", "the plateau is log R", "at_log_R"),

@@ -54,15 +54,15 @@ sgd_loss_curve = measuring(sgd_total)(
     # The tail is heavy: with a quarter of the level, wrong support has 2.7 times its alpha.
     rule=rc.MeanDifference(rc.Region(-0.01, 0.05), method=rc.Student(spent=0.002)),
     why="finite steps delay relations and subjects by 6.4 steps each, which is 0.037 nats where "
-    "the loss is steepest. 0.01 is left for minibatches. Runs differ by a thousandth, but bets "
-    "need a bound, and a loss has none",
+    "the loss is steepest. 0.01 is left for minibatches. Runs differ by a thousandth, but a "
+    "betting test needs a bound, and a loss has none, so the claim uses a t test",
     controls=(
         rc.Control("no-plateau", "both are learned at once, in the subject's time", no_plateau),
         rc.Control(
             "plateau-at-log-R", "subjects and relations change places", sequential.stages_swapped
         ),
         rc.at("start-from-1e-4", "a start ten times as large", scale=1e-4),
-        rc.at("late", "14 steps later", step=lambda cell: cell["step"] - 14),
+        rc.at("late", "the whole curve 14 steps later", step=lambda cell: cell["step"] - 14),
     ),
     plot=rc.Plot(x="step", x_label="step of SGD", y_label="loss (nats)", log="", span=(0, 5500)),
 )
@@ -71,7 +71,7 @@ LINES = {800: 32, 3000: 8}
 SWAPPED = {800: 32, 3000: 4}
 THICKNESS = 0.03
 MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
-"""Rule that more than half of the runs give 1 where 1 is predicted, and fewer where 0 is."""
+"""Rule: more than half of the runs give 1 where 1 is predicted, fewer than half where 0 is."""
 
 
 @sgd_claim(
@@ -84,11 +84,15 @@ MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
     cells={"standard": rc.grid(**PUBLISHED, step=LINES)},
     rule=MOST,
     why="a run is at a line if its loss is within 0.03 of it, the thickness of a line in the "
-    "figure; the relations leave 0.01 at step 3000. More than half of the runs must be",
+    "figure; at step 3000 relations still add 0.01. More than half of the runs must be at the line",
     controls=(
-        rc.reads("log-4", "the plateau with the subject first", "swapped"),
-        rc.reads("no-stages", "one plateau at log 32", "no_stages"),
-        rc.reads("thin", "the relations leave nothing: within 0.005", "thin"),
+        rc.reads(
+            "log-4", "the second plateau at log 4, as if subjects were learned first", "swapped"
+        ),
+        rc.reads(
+            "no-stages", "still at log 32 at step 3000, without a second plateau", "no_stages"
+        ),
+        rc.reads("thin", "within 0.005 of the line, as if relations added nothing", "thin"),
     ),
     plot=rc.Plot(x="step", x_label="step of SGD", y_label="share of runs at the line", log=""),
 )
@@ -138,8 +142,8 @@ HALVES = tuple(rc.grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
         "standard": lambda: rc.ladder(HALVES, "step", half_step, (0.999, 1.001)),
     },
     rule=rc.CriticalLocation(rc.Region(0.999, 1.001), scan="step"),
-    why="finite steps delay the growth by 0.4% for relations and 0.15% for subjects. Their delay "
-    "of saturation, a tenth of that, is left out; the rest is statistical",
+    why="finite steps delay the growth by 0.4% for relations and 0.15% for subjects. They delay "
+    "saturation, too, by a tenth of that, which is left out; the rest is statistical",
     controls=(
         rc.Control("no-delay", "the half times of the flow", lambda cell: half_time(cell) / RATE),
         rc.Control(
@@ -152,8 +156,9 @@ HALVES = tuple(rc.grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
     plot=rc.Plot(x="step", group=("stage",), y_label="share of runs past the half", log=""),
 )
 def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """At some step of SGD most runs have lost half of the relations' loss, and at a later step half
-    of the subjects' loss. The flow, with the delay of finite steps, predicts both steps."""
+    """At some step of SGD the relations' loss is below half of its initial value in most runs,
+    and at a later step so is the subjects' loss. Gradient flow, corrected for the delay by steps of
+    finite size, predicts both steps."""
     problem = task(cell, block)
     start = problem.start(SMALL, SMALL)
     path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["step"])

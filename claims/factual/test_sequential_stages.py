@@ -23,7 +23,7 @@ flow_claim = partial(
 
 
 def curve(sizes: Triple, *parts: float) -> tuple[rc.Cell, ...]:
-    """Make cells of these S, R and D, at ``parts`` of the half time of the later stage."""
+    """Make a cell of these S, R and D at each of ``parts`` times the later stage's half time."""
     (cell,) = shapes(sizes)
     return tuple(
         cell.replace(time=round(part * max(sequential.stage_times(cell)), 2)) for part in parts
@@ -54,11 +54,11 @@ def steps_only(cell: rc.Cell) -> float:
     controls=(
         rc.at(
             "common-shift",
-            "values equal for all answers count in the conserved quantity",
+            "the common shift of values counts in the conserved quantity",
             scale=lambda cell: SMALL * math.sqrt(1 + cell["answers"] * cell["relations"]),
         ),
         rc.Control("swapped", "subjects and relations change places", sequential.stages_swapped),
-        rc.Control("plateau-only", "a step at each half time", steps_only),
+        rc.Control("plateau-only", "the loss drops in a step at each half time", steps_only),
         rc.at(
             "early",
             "the loss at a time earlier by a part in 12,500",
@@ -124,18 +124,22 @@ TIME_RATIO = rc.on(theory.Sizes, theory.time_ratio)
 
 @flow_claim(
     "B.flow-time-ratio",
-    "The stages are as far apart as their growth rates",
+    "The half times of the stages are as far apart as their growth rates",
     source=rc.Source("B", "B6"),
     predict=TIME_RATIO,
     cells={"smoke": timed(shapes((8, 2, 4))), "standard": timed(BOTH_ORDERS)},
     rule=rc.MeanRatio(rc.Region(0.98, 1.06), method=rc.Deterministic()),
-    why="the theory states -2% to +6% from the logarithms that differ between the stages",
+    why="the theory states errors of -2% to +6%, from logarithms that differ between the stages",
     controls=(
         rc.times(1.1),
-        rc.Control("simultaneous", "both at the same time", lambda cell: 1.0),
-        rc.Control("squared", "the square of the ratio of rates", lambda c: TIME_RATIO(c) ** 2),
+        rc.Control("simultaneous", "both stages at the same time", lambda cell: 1.0),
         rc.Control(
-            "frequencies", "as rarely as seen: S/R", lambda c: c["subjects"] / c["relations"]
+            "squared", "the square of the ratio of growth rates", lambda c: TIME_RATIO(c) ** 2
+        ),
+        rc.Control(
+            "frequencies",
+            "S/R, the ratio of how often each is seen",
+            lambda c: c["subjects"] / c["relations"],
         ),
     ),
     plot=rc.Plot("parity", y_label="ratio of half times", log="xy"),
@@ -163,7 +167,9 @@ ORDERS = shapes(
     why="the predicted ratio of times is off by a few per cent. No point of this grid is so near "
     "to the boundary, so the order must be right at every point",
     controls=(
-        rc.Control("relations-always", "relations come first", lambda cell: "relation"),
+        rc.Control(
+            "relations-always", "relations come first at all sizes", lambda cell: "relation"
+        ),
         rc.Control(
             "more-seen-first",
             "what occurs more often comes first: relations if S > R",

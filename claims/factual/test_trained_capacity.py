@@ -96,8 +96,8 @@ capacity_exponent = to_90(
     },
     replicates=(24, 96),
     rule=exponent(1.0, 0.3),
-    why="one logarithm, SR ln(SR RD) in proportion to the weights, makes the exponent 0.87 at "
-    "these sizes; test sizes that span a factor of 1.7 at either end add 0.2",
+    why="if SR ln(SR RD), with a logarithm, is in proportion to the weights, the exponent is 0.87 "
+    "at these sizes. Test sizes span a factor of 1.7 at d = 32 and 2 at d = 128, which adds 0.2",
     controls=(
         rc.Control("dimension", "facts in proportion to d, exponent 1/2", rule=exponent(0.5, 0.15)),
         rc.Control("three-halves", "exponent 3/2", rule=exponent(1.5, 0.15)),
@@ -158,9 +158,9 @@ reference_line = to_99(
     },
     replicates=(24, 96),
     block={"standard": 12, "full": 24},
-    why="two dozen runs distinguish these sizes from the crossing: most runs recall 11^2 facts, "
-    "0.53 of the line, and few recall 15^2, 0.98 of it. The line, drawn by eye through the curves "
-    "of many splits, is above all that this split stores",
+    why="two dozen runs show that half of the runs succeed at a number between these two: most "
+    "recall 11^2 facts, 0.53 of the line, and few recall 15^2, 0.98 of it. The line is drawn by "
+    "eye through the curves of many splits. It is above all that this split stores",
 )
 
 line_constant = to_99(
@@ -173,8 +173,8 @@ line_constant = to_99(
         proportion, and runs of 8192 batches of 64 prompts recalled 22^2 to 24^2 facts""",
     cells={"full": [cell for dim in (16, 32) for cell in at_edges(dim, **PUBLISHED)]},
     replicates=(10, 160),
-    why="the edges of B.trained-reference-line; a constant that falls by one logarithm, to 0.84 of "
-    "itself from d = 16 to 32, stays within",
+    why="the edges of B.trained-reference-line; if the constant falls in inverse proportion to a "
+    "logarithm, to 0.84 of its value from d = 16 to 32, it stays between them",
 )
 
 

@@ -43,14 +43,18 @@ below_ceiling = partial(
     rule=rc.OneSided(upper=0.0, method=rc.Betting(0, 1)),
     why="accuracy less ceiling is at most 0, at any size at which the ceiling is below 1",
 )
-LINEAR = rc.Control("linear-in-d", "d instead of d^2", lambda c: highest(c, 1 / c["dim"]))
+LINEAR = rc.Control(
+    "linear-in-d",
+    "the ceiling from information that grows as d instead of d^2",
+    lambda c: highest(c, 1 / c["dim"]),
+)
 
 BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, samples=24)
 
 
 @below_ceiling(
     "A.bayes-ceiling",
-    "Not even Bayes' rule exceeds the ceiling",
+    "Not even Bayes' rule exceeds the information-theoretic ceiling on accuracy",
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)}",
     regime=channel.EVERY_MAP.searched(
         "the Gaussian-equivalent channel, for which the ceiling is a theorem and Bayes' rule is "
@@ -60,7 +64,11 @@ BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, sample
     cells={"smoke": BAYES[2:], "standard": BAYES},
     replicates=(64, 2048),
     controls=(
-        rc.Control("fifth-of-the-information", "a fifth of the nats", lambda c: highest(c, 1 / 5)),
+        rc.Control(
+            "fifth-of-the-information",
+            "the ceiling from a fifth of the information",
+            lambda c: highest(c, 1 / 5),
+        ),
         LINEAR,
     ),
     plot=rc.Plot(x="dim", group=("length",), y_label="accuracy", log=""),
@@ -78,19 +86,23 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
 
 @below_ceiling(
     "A.ceiling",
-    "No estimator of the panel exceeds the ceiling",
+    "No estimator that we tried exceeds the ceiling on accuracy",
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)},\quad "
     r"I_B=\frac{d^2}{2}\log\left(1+\frac{N+V}{(L-1)(V-1)}\right)",
     regime="Gradients of actual training batches, whose noise is close to the Gaussian one that "
-    "the ceiling assumes. d runs through the ceiling's rise from 0.38 to 0.98; beyond, any "
-    "accuracy is below it.",
+    "the ceiling assumes. On the grid the ceiling rises with d from 0.38 to 0.98. At larger d it "
+    "is 1, and any accuracy is below it.",
     cells={
         "smoke": rc.grid(**PANEL_SIZES, dim=36, estimator=("linear MMSE", "cancellation")),
         "standard": rc.grid(**PANEL_SIZES, dim=(20, 28, 36), estimator=PANEL),
     },
     replicates=(8, 256),
     controls=(
-        rc.Control("sixteenth-of-the-information", "a sixteenth", lambda c: highest(c, 1 / 16)),
+        rc.Control(
+            "sixteenth-of-the-information",
+            "the ceiling from a sixteenth of the information",
+            lambda c: highest(c, 1 / 16),
+        ),
         LINEAR,
     ),
     plot=rc.Plot(x="dim", group=("estimator",), y_label="share of labels guessed right", log=""),
@@ -112,14 +124,14 @@ HALF_ACCURACY = critical_rungs(
 
 @claim(
     "A.ceiling-factor",
-    "The panel's best needs 2 to 3.3 times the information of the ceiling",
+    "For half of the labels the best estimator needs 2 to 3.3 times the ceiling's information",
     source=common.SOURCE,
     latex=r"\sqrt{2}\le d_{1/2}\Big/\sqrt{\frac{2I_{1/2}}{\log(1+\frac{N+V}{(L-1)(V-1)})}}"
     r"\le\sqrt{3.3}",
     predict=ALLOWED,
-    regime="Noise and interference in turn the larger. The best of the panel at half accuracy is "
-    "interference cancellation in 12 rounds, with a one-to-one guess at the end. It does not know "
-    "how often each label occurs.",
+    regime="Noise limits one setting, interference the other. The best of the panel at half "
+    "accuracy is interference cancellation in 12 rounds, with a one-to-one guess at the end. It "
+    "does not know how often each label occurs.",
     cells={"smoke": HALF_ACCURACY[:6], "standard": HALF_ACCURACY},
     from_pilot=True,
     replicates=(16, 512),
@@ -128,9 +140,13 @@ HALF_ACCURACY = critical_rungs(
         these sizes, with uncertainty of 0.3. The information grows as d^2. {MEDIAN}""",
     controls=(
         rc.times(1.3),
-        rc.Control("attained", "the best estimator attains it", rule=located(rc.Region(0.9, 1.1))),
         rc.Control(
-            "loose", "it is off by a factor of 4 or more", rule=located(rc.Region(2.0, math.inf))
+            "attained", "the best estimator attains the ceiling", rule=located(rc.Region(0.9, 1.1))
+        ),
+        rc.Control(
+            "loose",
+            "the best estimator needs 4 times the information or more",
+            rule=located(rc.Region(2.0, math.inf)),
         ),
     ),
     plot=rc.Plot(
@@ -140,7 +156,7 @@ HALF_ACCURACY = critical_rungs(
     ),
 )
 def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The ceiling allows half of the labels at some dimension. The best estimator of the panel
+    """The ceiling allows half of the labels from some dimension on. The best estimator of the panel
     guesses half of them at 1.4 to 1.8 times this dimension, so with 2 to 3.3 times the
     information."""
     return mostly_guessed(cell, block, "cancellation, assigned")
@@ -148,7 +164,7 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @claim(
     "A.exact-arithmetic",
-    "In exact arithmetic a single real number beats the ceiling",
+    "In exact arithmetic a single real number beats the ceiling on accuracy",
     source=derived("gradient_channel.py"),
     latex=r"\alpha(G) > \frac1V\frac{I_B-1}{W_0((I_B-1)/e)}\quad\text{for }d = 1",
     # The theory has d of at least 2; the information grows as d^2.
@@ -162,7 +178,7 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     controls=(
         rc.Control(
             "unconditional",
-            "it holds in any arithmetic",
+            "the ceiling holds in any arithmetic",
             rule=rc.OneSided(upper=0.0, method=rc.Betting(0, 1)),
         ),
     ),

@@ -27,7 +27,7 @@ RANGES = {
 def searched(text: str) -> rc.Regime:
     """Make the regime in which the stated errors of both accuracy formulas hold.
 
-    ``text``: what distinguishes the grid.
+    ``text``: the end of the sentence that begins with "On the grid".
     """
     return rc.Regime(
         f"V >= 256, d >= 30 and N >= 8 V. On the grid {text}",
@@ -84,7 +84,7 @@ def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A.linear-mmse",
     "The formula predicts the accuracy of the linear MMSE estimate to within 0.04",
     predict=rc.on(Problem, linear_mmse.linear_mmse_accuracy),
-    regime=searched("a token and a label meet by chance about twice or more often"),
+    regime=searched("a token meets a given label by chance about twice or more, on average"),
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
     replicates=(64, 1024),
     rule=rc.ProportionDifference(rc.Region(-0.04, 0.04)),
@@ -122,7 +122,7 @@ LARGE_VOCABULARIES = table(
     "One-step decoding is as accurate as predicted at large vocabularies, to within 0.03",
     predict=matched,
     regime=matched_filter.REGIME.searched(
-        "a search goes up to V = 4096; the grid has accuracies between 0.3 and 0.6",
+        "the grid has accuracies between 0.3 and 0.6",
         length=rc.log_range(2, 64),
     ),
     size=lambda c: (c["samples"] * c["length"] + 2048 * c["vocab_size"]) / 9,

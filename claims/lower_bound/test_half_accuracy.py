@@ -53,8 +53,8 @@ PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
     latex=r"\mathrm{Acc}(V,L,N_c,d)=\frac12",
     predict=critical,
     regime=matched_filter.THRESHOLD.searched(
-        "d^2 >= 3 V log V, so that some N suffices, and 2 L V^2 log V/d^2 >= 9 V, with (1 + "
-        "d/V)^2 for the matched filter, so that it is 8 V or so at least",
+        "d^2 >= 3 V log V, so that some N suffices; to leading order N_c of 9 V or more, where N_c "
+        "is 2 L V^2 log V/d^2, times (1 + d/V)^2 for the matched filter",
         holds=lambda cell: (
             cell["dim"] ** 2 >= 3 * cell["vocab_size"] * math.log(cell["vocab_size"])
             and _about(cell) >= 9 * cell["vocab_size"]
@@ -68,14 +68,14 @@ PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
     },
     rule=rc.CriticalLocation(CLOSE),
     why=f"""The accuracy formulas are good to 0.015, and accuracy rises by about 0.3 per
-        unit of log N: 5% in N, and half a percent for sampling error, as pilots with other seeds
-        were within 1%. {MEDIAN}""",
+        unit of log N, which makes 5% in N. Half a per cent is for sampling error, as pilots with
+        other seeds were within 1%. {MEDIAN}""",
     controls=(
         rc.Control(
             "leading-order", "the leading law, without interference, at infinite V", PRODUCT
         ),
         rc.times(1.13),
-        rc.at("half-length", "L/2 for L", length=lambda cell: cell["length"] // 2),
+        rc.at("half-length", "L/2 instead of L", length=lambda cell: cell["length"] // 2),
     ),
     plot=rc.Plot(x="samples", group=("estimator", "length"), y_label=BATCHES),
 )
@@ -112,11 +112,12 @@ multiplicative = by_linear_mmse(
     "N d^2 for half of the labels is 0.80 to 0.98 times 2 L V^2 log V",
     """The number of samples at which half of the labels can be read off the gradient is 0.8 to 0.98
     times a product of powers, 2 L V^2 log V / d^2, however L, V and d change. It is not a sum of
-    one term for each of them. L changes fourfold, so its exponent is 1 to within 0.16.""",
+    one term for each of them. L changes fourfold, so the exponent of L is 1 to within 0.16.""",
     predict=PRODUCT,
     regime=linear_mmse.THRESHOLD.searched(
-        "linear MMSE, N_c << LV, so that noise and not interference limits; V from 192 to 384; "
-        "L >= V/5 and 2 L V log V >= 8.9 d^2, so that N_c is large against V; d/V from 0.4 to 0.6",
+        "but V from 192 to 384; linear MMSE, N_c << L V, so that noise and not interference "
+        "limits; L >= V/5 and 2 L V log V >= 8.9 d^2, so that N_c is large against V; d/V from 0.4 "
+        "to 0.6",
         holds=lambda cell: (
             5 * cell["length"] >= cell["vocab_size"]
             and 0.4 <= cell["dim"] / cell["vocab_size"] <= 0.6
@@ -133,8 +134,8 @@ multiplicative = by_linear_mmse(
     why=f"""The law is asymptotic: at these corners the full formula for half accuracy
         (theory/lower_bound/linear_mmse.py) gives 0.87 to 0.96 of the law's N, and in the whole
         regime 0.82 to 0.96. The region leaves 0.02 on either side, though the formula states an
-        error of 8%. We narrowed the regime when the formula left the region in parts of it.
-        {MEDIAN}""",
+        error of 8%. We narrowed the regime when the full formula left the region in parts of
+        it. {MEDIAN}""",
     controls=(
         rc.times(1.22),
         rc.Control("additive", "V, L and d each need samples of their own, which add up", additive),
@@ -160,7 +161,7 @@ half_dim = by_linear_mmse(
     in log V: at 0.78 to 0.92 times that dimension at V = 256.""",
     predict=HALF_DIM,
     regime=linear_mmse.REGIME.searched(
-        "linear MMSE, V = 256, N >= LV/4; the grid goes from most noise to most interference",
+        "linear MMSE, V = 256, N >= LV/4; on the grid first noise limits, then interference",
         holds=lambda cell: 4 * cell["samples"] >= cell["length"] * cell["vocab_size"],
         vocab_size=(256,),
         dim=(64,),

@@ -35,9 +35,8 @@ def revealed(cell: rc.Cell) -> float:
     "The gradient holds at most (d^2/2) log(1 + snr) nats about the map, and nearly that",
     predict=rc.on(Problem, channel.information),
     regime=channel.EVERY_MAP.searched(
-        """the Gaussian-equivalent channel of the theorem; V = 5 and 6, N from 4 V, and d^2/2 times
-        the snr of 0.33 to 0.6, so that there are 0.3 to 0.6 nats, where the bound is nearly
-        attained""",
+        """the Gaussian-equivalent channel of the theorem; V = 5 and 6; N >= 4 V; d^2/2 times the
+        snr from 0.33 to 0.6, which makes 0.3 to 0.6 nats, where the bound is nearly attained""",
         holds=lambda cell: (
             cell["samples"] >= 4 * cell["vocab_size"]
             and 0.33
@@ -51,9 +50,9 @@ def revealed(cell: rc.Cell) -> float:
     cells={"smoke": NEARLY_TIGHT[:1], "standard": NEARLY_TIGHT},
     replicates=(1024, 32768),
     rule=rc.MeanRatio(rc.Region(0.82, 1.0), method=rc.Betting(0, math.lgamma(7))),
-    why="""above 1 the bound would be violated. A map is not Gaussian: pilots under seeds of 1000
-        and above give 0.87 to 0.95 of the bound; the rest is statistical. The map holds at most log
-        6! nats""",
+    why="""a ratio above 1 would violate the bound. A map is not Gaussian: pilots under seeds of
+        1000 and above give 0.87 to 0.95 of the bound; the rest is statistical. The map holds at
+        most log 6! nats""",
     controls=(
         rc.Control(
             "equal-counts",
@@ -67,8 +66,8 @@ def revealed(cell: rc.Cell) -> float:
     plot=rc.Plot("parity", y_label="information (nats)"),
 )
 def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """In the Gaussian channel the gradient at initialisation has mutual information with the map
-    from tokens to labels: at most d^2/2 log(1 + snr) nats, with snr the signal-to-noise ratio. At
+    """In the Gaussian channel the gradient at initialisation holds at most d^2/2 log(1 + snr) nats
+    of information about the map from tokens to labels. Here snr is the signal-to-noise ratio. At
     these sizes the information is at least 0.82 of this bound."""
     seen = block.draw(gradient_channel.gaussian, cell)
     return exact_bayes.posterior(seen.observation).information
@@ -109,13 +108,12 @@ def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 @told(
     "A.accuracy-from-information",
-    "The step from information to accuracy loses little",
+    "The bound on accuracy from information is nearly attained",
     source=derived("ceiling.py"),
     latex=r"\alpha\le\frac1V\frac{I-1}{W_0((I-1)/e)}",
     predict=lambda cell: ceiling.largest_accuracy(revealed(cell), cell["vocab_size"]),
     regime=ceiling.REVEALED.searched(
-        """built to come close: the inequality knows nothing of the channel but its information;
-        V >= 256, chances of 0.6 and more""",
+        "chosen to come close to equality; V >= 256, chances of 0.6 and more",
         holds=lambda cell: cell["vocab_size"] >= 256 and cell["chance"] >= 0.6,
     ),
     cells={
@@ -127,15 +125,19 @@ def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     why="""A ratio above 1 would violate the inequality. At these sizes the bound exceeds the
         channel's accuracy, which is known, by 5 to 10%.""",
     controls=(
-        rc.at("half-information", "it gives half as much", chance=lambda c: c["chance"] / 2),
-        rc.at("fifth-less-information", chance=lambda c: 0.8 * c["chance"]),
+        rc.at("half-information", "half as much information", chance=lambda c: c["chance"] / 2),
+        rc.at(
+            "fifth-less-information",
+            "a fifth less information",
+            chance=lambda c: 0.8 * c["chance"],
+        ),
     ),
     plot=rc.Plot(x="chance", group=("vocab_size",), y_label="accuracy", log=""),
 )
 def accuracy_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With I nats about the map, the accuracy alpha of any guess obeys x log x - x + 1 <= I, with
-    x = alpha V, if x >= 1. A channel that reveals the map with some chance comes close to
-    equality."""
+    x = alpha V, if x >= 1. A channel that reveals the whole map with some chance, and otherwise
+    nothing, comes close to equality."""
     return erasure_channel.guess(block.rngs, **cell).accuracy
 
 
@@ -146,8 +148,8 @@ def accuracy_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     latex=r"P(\hat\pi=\pi)\le\frac{I+\log 2}{\log V!}",
     predict=lambda cell: ceiling.exact_recovery(revealed(cell), cell["vocab_size"]),
     regime=ceiling.REVEALED.searched(
-        """Fano's inequality is an equality there but for log 2, a share of 12% at 6 nats; 6 nats or
-        more""",
+        """in this channel Fano's inequality is an equality but for log 2, which is 12% at 6 nats; I
+        of 6 nats or more""",
         holds=lambda cell: revealed(cell) >= 6,
     ),
     cells={
@@ -156,10 +158,14 @@ def accuracy_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     },
     replicates=(2048, 65536),
     rule=rc.MeanRatio(rc.Region(0.88, 1.0), method=rc.Betting(0, 1)),
-    why="""Above 1 the inequality would be violated; the slack log 2 is 4 to 7% at these
+    why="""A ratio above 1 would violate the inequality. The slack log 2 is 4 to 7% at these
         sizes, and the sampling error about 3%.""",
     controls=(
-        rc.at("sixth-more-information", chance=lambda c: 7 / 6 * c["chance"]),
+        rc.at(
+            "sixth-more-information",
+            "a sixth more information",
+            chance=lambda c: 7 / 6 * c["chance"],
+        ),
         rc.Control(
             "with-replacement",
             "V log V nats, as if labels could repeat",

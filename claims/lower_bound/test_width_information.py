@@ -26,7 +26,7 @@ LENGTHS = rc.Regime(
 
 @claim(
     "A.width-linear-directions",
-    "No feature of a sequence depends on one of its tokens by more than 1/L",
+    "No token of a sequence explains more than 1/L of the variance of any feature",
     source=SOURCE,
     predict=rc.on(width.largest_share),
     regime=LENGTHS.searched(
@@ -39,7 +39,7 @@ LENGTHS = rc.Regime(
     },
     replicates=128,
     rule=rc.MeanRatio(rc.Region(0.85, 1.0), method=rc.Student(spent=0.25)),
-    why="""Above 1 the bound would be violated; features of higher order mix into the d
+    why="""A ratio above 1 would violate the bound. Features of higher order mix into the d
         leading directions and take 5 to 10% in pilots under seeds of 1000 and above.""",
     controls=(
         rc.power("square", "1/L^2, as if every direction were of second order", length=-1),
@@ -50,7 +50,7 @@ LENGTHS = rc.Regime(
 def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
     """One token explains at most 1/L of the variance of any feature of its sequence. So a layer of
     width m carries at most m/d times the information of the model without a layer. In d directions
-    a token explains nearly 1/L."""
+    a token explains nearly 1/L of the variance."""
     return block.draw(feature_spectrum.shares, cell).leading
 
 
@@ -71,10 +71,8 @@ def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
     rule=rc.Exponents(width.EXPONENTS, half_width=0.12),
     why="terms of order 1/L move the exponent by about 0.1",
     controls=(
-        rc.power(
-            "as-linear", "width adds directions as good as the first d, 1/L: m d always", length=1
-        ),
-        rc.power("third-order", "1/L^3", length=-1),
+        rc.power("as-linear", "shares of order 1/L, as in the first d directions", length=1),
+        rc.power("third-order", "shares of order 1/L^3", length=-1),
         rc.power(length=0.3),
     ),
     plot=rc.Plot(x="length", group=("activation",), y_label="share of variance", log="xy"),

@@ -36,7 +36,7 @@ UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
     cells={"standard": SIZES},
     rule=rc.ProportionDifference,
     why="feature norms are taken as gamma variables, and the cross talk of quadratic forms as "
-    "normal; pilots with other seeds put the accuracy up to 0.024 below, at d = 32",
+    "normal; pilots with other seeds put the accuracy up to 0.024 below the theory, at d = 32",
     replicates=(32, 2048),
     controls=(
         rc.Control(
@@ -45,8 +45,8 @@ UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
             lambda cell: theory.neurons_alone(**cell.without("whitened")),
         ),
         UNWHITENED,
-        rc.at("half-the-neurons", "half as many", width=lambda cell: cell["width"] / 2),
-        rc.at("wider", "as with 15% more", width=lambda cell: 1.15 * cell["width"]),
+        rc.at("half-the-neurons", "half as many neurons", width=lambda cell: cell["width"] / 2),
+        rc.at("wider", "15% more neurons", width=lambda cell: 1.15 * cell["width"]),
     ),
     plot=rc.Plot("parity", y_label="share of facts recalled"),
 )
@@ -64,7 +64,7 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime=theory.MARGINS.searched("not whitened; the grid is the published sweep of widths"),
     cells={"standard": rc.grid(associations=256, dim=64, width=(256, 512, 1024))},
     rule=partial(rc.MeanDifference, method=rc.Student(spent=0.1)),
-    why="the stated error; pilots with other seeds were up to 0.015 below",
+    why="the stated error; pilots with other seeds were up to 0.015 below the theory",
     replicates=(128, 256),
     controls=(
         rc.Control(
@@ -78,7 +78,7 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
             lambda cell: theory.leading_margin(**cell, cross_talk=0.0),
         ),
         rc.at("other-power", "m^2 instead of m", width=lambda cell: cell["width"] ** 2 / 256),
-        rc.at("no-dimension", "d = 32, at which as many neurons say less", dim=32),
+        rc.at("no-dimension", "d = 32, where as many neurons give smaller margins", dim=32),
     ),
     plot=rc.Plot(x="width", y_label="smallest margin of a score", log="x", dear=True),
 )
@@ -105,7 +105,7 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         rc.times(1.18),
         rc.Control(
             "no-logarithm",
-            "neurons in proportion to facts, from 128 on",
+            "neurons in proportion to facts, right at 128 facts",
             lambda cell: half_width(NARROW[0]) * cell["associations"] / 128,
         ),
         rc.Control("facts", "as many neurons as facts", lambda cell: cell["associations"]),
@@ -130,7 +130,8 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime="8,192 weights of a plain readout, 2,048 of a whitened one",
     cells={"smoke": MEMORIES[1:], "standard": MEMORIES},
     rule=rc.Quantile(rc.Region(0.85, 1.15)),
-    why="one or two facts make 1%; pilots with other seeds found ratios of 1.01 to 1.09",
+    why="1% of a memory's facts are only one or two facts; pilots with other seeds found 1.01 to "
+    "1.09 times the prediction",
     replicates=(64, 512),
     controls=(
         rc.times(1.4),
@@ -139,11 +140,11 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     plot=rc.Plot(kind="parity", y_label="bits per weight"),
 )
 def hebbian_bits(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Bits are counted as for the other constructions. Whitening more than doubles the bits of a
-    readout weight. The features have twice as many weights, which are random and not counted. A
-    search doubles the number of facts while 99% are right. In one of about 200 draws without
-    whitening, a fact is wrong among only a few dozen facts. Then the doubling ends early, and the
-    number found is less than half of the usual one. Such draws would move a mean, so the median of
-    the draws is judged.
+    """If n/100 of n facts are wrong, log2 of (n - n/100)! bits are stored. Whitening more than
+    doubles the bits of a readout weight. The features have twice as many weights, which are random
+    and not counted. A search doubles the number of facts while 99% are right. In one of about 200
+    draws without whitening, a fact is wrong among only a few dozen facts. Then the doubling ends
+    early, and the number found is less than half of the usual one. Such draws would move a mean, so
+    the median of the draws is judged.
     """
     return block.draw(bits.bits_per_weight, cell)

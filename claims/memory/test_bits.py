@@ -61,7 +61,7 @@ def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
 
 @rc.claim(
     "B.bits-best-code",
-    "No code of B bits is right more often than Fano's bound, and at the ends codes reach it",
+    "No code of B bits exceeds Fano's bound; with no bit, or a bit per fact, codes reach it",
     source=SOURCE,
     latex=r"B \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=rc.on(theory.accuracy_ceiling),
@@ -90,7 +90,7 @@ def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @rc.claim(
     "B.bits-searched-loss",
-    "No code of B bits has less cross-entropy than log M - B log 2 / N",
+    "No code of B bits has less cross-entropy per fact than log M - B log 2 / N",
     source=SOURCE,
     latex=r"\mathrm{CE} \ge \log M-\frac{B\log2}N",
     predict=rc.on(theory.loss_floor),
@@ -120,12 +120,12 @@ def searched_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 random_code = coded(
     "B.bits-random-code",
     "The best of 2^B random codewords is as accurate as the exact formula says",
-    """A memory that stores which of 2^B shared random codewords agrees best with the facts is right
-    as often as the largest of 2^B binomial variables says.""",
+    """A memory stores which of 2^B shared random codewords agrees best with the facts. The number
+    of its right facts is then the largest of 2^B binomial variables.""",
     predict=rc.on(theory.random_code_accuracy),
     regime=theory.CODES.searched(
-        "up to 2^24 letters in all codewords; the mean is exact; the grid has half a bit per bit "
-        "of the facts",
+        "up to 2^24 letters in all codewords; the mean is exact; the grid has half as many bits "
+        "as the facts have",
         holds=lambda cell: 2 ** cell["bits"] * cell["facts"] <= 2**24,
         bits=range(25),
     ),
@@ -134,8 +134,8 @@ random_code = coded(
     why="the formula is exact; 2% is what the replicates resolve",
     replicates=(128, 8192),
     controls=(
-        rc.times(1.04, "more", "4% more"),
-        rc.Control("bound", "the bound itself", rc.on(theory.accuracy_ceiling)),
+        rc.times(1.04, "more", "4% more facts right"),
+        rc.Control("bound", "Fano's bound itself", rc.on(theory.accuracy_ceiling)),
         ONE_BY_ONE,
     ),
     plot=rc.Plot(x="facts", group=("outputs",), y_label="accuracy", log=""),
@@ -144,11 +144,11 @@ random_code = coded(
 fano_tight = coded(
     "B.bits-fano-tight",
     "Random codes come within a few per cent of Fano's bound",
-    "Fano's bound is what a memory can reach: codes of random words already come near to it.",
+    "Memories can nearly reach Fano's bound: codes of random words come within a few per cent.",
     latex=r"\lim_{N\to\infty}\frac1NE\max_{k\le2^B}X_k = 1-\delta(B/N)",
     predict=rc.on(theory.accuracy_ceiling),
     regime=theory.CODES.searched(
-        "12 facts and more, half a bit per bit of the facts",
+        "12 facts and more; half as many bits as the facts have",
         holds=lambda cell: abs(2 * cell["bits"] - cell["facts"] * math.log2(cell["outputs"])) <= 1,
         facts=range(12, 29),
         outputs=(2, 3, 4),
@@ -184,22 +184,26 @@ quantised = partial(
 
 @quantised(
     "B.bits-quantised-accuracy",
-    "Linear memories of weights of k bits respect Fano's bound",
+    "Linear memories with weights of k bits respect Fano's bound",
     latex=r"kd^2 \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=of_weights(theory.accuracy_ceiling),
     regime=QUANTISED.searched(
-        "sums of outer products with rounded weights; the grid has as many facts as the "
-        "weights' bits could hold, or up to three times more",
+        "sums of outer products with rounded weights; the grid has 1.5 to 3 times as many facts as "
+        "the weights' bits could hold",
     ),
     rule=rc.OneSided(upper=0.0, method=SHARE),
-    why="a bound",
+    why="a bound: no accuracy may exceed it",
     controls=(
         rc.at(
             "twentieth-of-a-bit",
             "a bit of the weights holds at most a twentieth of a bit",
             weight_bits=lambda c: c["weight_bits"] / 20,
         ),
-        rc.Control("attained", "the bound is exceeded", rule=rc.OneSided(lower=0.0, method=SHARE)),
+        rc.Control(
+            "attained",
+            "the memories reach or exceed the bound",
+            rule=rc.OneSided(lower=0.0, method=SHARE),
+        ),
     ),
     plot=rc.Plot(kind="parity", y_label="accuracy"),
     size=lambda c: 3 * (c["facts"] * c["outputs"] + c["dim"] ** 2),
@@ -212,17 +216,17 @@ def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 @quantised(
     "B.bits-quantised-loss",
-    "Linear memories of weights of k bits respect the bound on the cross-entropy",
+    "Linear memories with weights of k bits respect the bound on the cross-entropy",
     latex=r"\mathrm{CE} \ge \log M-\frac{kd^2\log2}N",
     predict=of_weights(theory.loss_floor),
     regime=QUANTISED.searched(
-        """as for the accuracy; probabilities are the softmax at its best temperature, among up to
-        100 outputs, for losses below 5""",
+        """sums of outer products with rounded weights; probabilities are the softmax at its best
+        temperature; up to 100 outputs, for losses below 5""",
         holds=lambda cell: cell["outputs"] <= 100,
     ),
     rule=rc.OneSided(lower=0.0, method=LOSS),
-    why="""a bound; the loss is between 0 and log 64 = 4.2, or slightly more where the highest
-        temperature tried is too low""",
+    why="""a bound: no loss may be below it. Losses are between 0 and log 64 = 4.2, or slightly more
+        where the highest temperature tried is too low""",
     controls=(
         rc.at(
             "sixth-of-a-bit",
@@ -230,7 +234,9 @@ def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
             weight_bits=lambda c: c["weight_bits"] / 6,
         ),
         rc.Control(
-            "attained", "the loss is lower than the bound", rule=rc.OneSided(upper=0.0, method=LOSS)
+            "attained",
+            "the loss reaches the bound or is lower",
+            rule=rc.OneSided(upper=0.0, method=LOSS),
         ),
     ),
     plot=rc.Plot(kind="parity", y_label="cross-entropy (nats)"),
@@ -253,15 +259,15 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     size=lambda c: 32 * c["dim"] * (c["dim"] + c["width"]),
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), method=rc.Student(spent=0.05)),
-    why="the theory states 6%: the n/100 errors allowed at capacity are few, and fluctuate. The "
-    "rest is sampling",
+    why="the theory states an error of 6%: the n/100 errors allowed at capacity are few, and "
+    "fluctuate. The rest is sampling error",
     replicates=(128, 256),
     controls=(
         rc.times(1.25, "quarter-more", "a quarter more bits"),
         rc.Control("bit-per-weight", "one bit, the bound for weights of one bit", lambda _: 1.0),
         rc.at(
             "all-as-hebbian",
-            "what counts is the number of weights alone",
+            "the bits of outer products with as many weights",
             construction="hebbian",
             dim=lambda c: round((c["dim"] * c["width"]) ** 0.5),
         ),

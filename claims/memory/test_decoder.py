@@ -47,10 +47,10 @@ def by_margin(cell: rc.Cell) -> float:
         rc.times(0.85),
         rc.at("nothing-shared", "as for values that share nothing", groups=1, shared=0.0),
         rc.at("values", "as if the values served as codes", code="plain"),
-        rc.Control("margin", "the difference of scores, whatever the values' distance", by_margin),
+        rc.Control("margin", "the least difference of scores, not the least cosine", by_margin),
         rc.Control(
             "no-logarithm",
-            "ln 100 instead of ln 100 F, as for one rival",
+            "ln 100 instead of ln(100 F), as for one rival",
             lambda c: needed(c) * math.log(100) / math.log(100 * c["facts"]),
         ),
     ),
@@ -65,9 +65,9 @@ def decoder_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A fact's code is a short random projection of a direction. From the code, a linear decoder
     scores the values of all facts. A rival wins if its value scores higher than the fact's own
     value. The probability of this depends only on the code's length, and on the angle between the
-    direction and the difference of the two values. So the least cosine bounds the number of wrong
-    facts, in any geometry. Here half to three quarters of the values' squared length is common, to
-    all or to a group. Codes of the best directions then have to be up to 1.4 times as long as for
-    values that share nothing, and codes of the values themselves 5 times as long. The claim tests
-    this decoder; no MLP is trained."""
+    direction and the difference of the two values. So the least cosine of these angles bounds the
+    number of wrong facts, in any geometry. Here half to three quarters of the values' squared
+    length is common, to all or to a group. Codes of the best directions then have to be up to 1.4
+    times as long as for values that share nothing, and codes of the values themselves 5 times as
+    long. The claim tests this decoder; no MLP is trained."""
     return (block.draw(measured.accuracy, cell) >= 0.99).to(block.dtype)

@@ -85,20 +85,28 @@ linear_accuracy = measuring(hebbian_accuracy, partial(claim, source=SOURCE))(
     other outputs, which interfere through the overlaps of random embeddings.""",
     predict=rc.on(memory.linear_memory_accuracy),
     regime=rc.Regime(
-        "n >= 30 and d >= 12, as the formula states its error",
+        "n >= 30 and d >= 12, where the formula states its error",
         {"associations": rc.log_range(30, 1024), "dim": rc.log_range(12, 512)},
     ),
     cells={"standard": lambda: wide(128, 512), "full": lambda: wide(128, 512, 1024)},
     rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
-    why="The theory neglects O(1/n) and states 0.006; the rest is statistical.",
+    why="The theory neglects O(1/n) and states an error of 0.006; the rest is statistical.",
     replicates=(128, 2048),
     controls=(
         rc.Control(
-            "leading-noise", "normal scores of variance n/d^2", lambda c: independent(c, 0.0)
+            "leading-noise",
+            "independent normal scores of variance n/d^2",
+            lambda c: independent(c, 0.0),
         ),
-        rc.Control("independent-scores", "normal ones of variance n/d^2 + 1/d", independent),
+        rc.Control(
+            "independent-scores",
+            "independent normal scores of variance n/d^2 + 1/d",
+            independent,
+        ),
         rc.at(
-            "tenth-more", "a tenth more capacity", associations=lambda c: c["associations"] / 1.1
+            "tenth-more",
+            "the accuracy of n/1.1 pairs: a tenth more capacity",
+            associations=lambda c: c["associations"] / 1.1,
         ),
     ),
     plot=replace(ACCURACY, dear=True),
@@ -124,10 +132,12 @@ linear_threshold = majority_claim(
     replicates={"smoke": (64, 4096), "standard": (32, 2048)},
     controls=(
         rc.Control(
-            "asymptotic", "2 n log n, as if it were reached", rc.on(memory.half_dim_asymptotic)
+            "asymptotic", "d^2 = 2 n log n, as in the limit", rc.on(memory.half_dim_asymptotic)
         ),
         rc.Control("root", "d as the root of n, without the logarithm", lambda c: root_of(c, 0.5)),
-        rc.Control("linear", "d linear in n, as for orthogonal ones", lambda c: root_of(c, 1.0)),
+        rc.Control(
+            "linear", "d linear in n, as for orthogonal embeddings", lambda c: root_of(c, 1.0)
+        ),
         NO_LOG,
     ),
 )
@@ -152,8 +162,8 @@ linear_threshold_asymptotic = majority_claim(
         side, for the theory's error and for rounding d up""",
     replicates=(32, 2048),
     controls=(
-        rc.times(0.9, "far-below", "10% less, d^2 = 1.6 n log n"),
-        rc.times(1.1, "beyond", "10% more, d^2 = 2.4 n log n"),
+        rc.times(0.9, "far-below", "10% less in d, d^2 = 1.6 n log n"),
+        rc.times(1.1, "beyond", "10% more in d, d^2 = 2.4 n log n"),
         rc.times(0.5**0.5, "half-the-constant", "d^2 = n log n"),
         rc.times(2, "all-pairs-constant", "d^2 = 8 n log n"),
         NO_LOG,
@@ -198,8 +208,8 @@ def orthonormal_exact(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]
 all_pairs = whole_claim(
     "C.hebbian-all-pairs",
     "The theory predicts how often all associations are recalled, to within 0.08",
-    """Near the threshold the associations that fail are few and nearly independent, so that none
-    fails with probability exp(-n(1 - P)).""",
+    """Near the threshold the associations that fail are few and nearly independent. So none fails
+    with probability exp(-n(1 - P)), where P is the accuracy on one association.""",
     predict=rc.on(memory.all_recalled),
     regime=memory.PAIRS,
     size=lambda c: c["associations"] ** 2 / 2,
@@ -233,7 +243,7 @@ all_pairs_threshold = whole_claim(
     replicates={"smoke": (128, 8192), "standard": (64, 4096)},
     controls=(
         rc.Control("typical-constant", "2 n log n, as for a typical pair", rc.on(memory.half_dim)),
-        rc.times(0.5**0.5, "independent-outputs", "d^2 = 4 n log n: a steady right score"),
+        rc.times(0.5**0.5, "independent-outputs", "d^2 = 4 n log n: right scores do not vary"),
         rc.times(1.1, "tenth-more", "10% more in d"),
     ),
     plot=replace(WHOLE, collapse=True),
@@ -246,7 +256,7 @@ eight_n_log_n = whole_claim(
     parameters that the typical pair needs.""",
     predict=rc.on(memory.all_dim_asymptotic),
     regime=memory.THRESHOLD.searched(
-        "from 100 pairs on",
+        "n >= 100",
         holds=lambda cell: cell["associations"] >= 100,
     ),
     size=lambda c: c["associations"] ** 2 / 2,
@@ -268,13 +278,13 @@ eight_n_log_n = whole_claim(
 superposition = whole_claim(
     "B.superposition",
     "Random embeddings store fewer than d associations at small d, many more at large d",
-    """A dimension holds d orthogonal associations; random ones interfere, but from about d = 30 on
-    more than d of them are recalled without any error.""",
+    """In d dimensions d orthogonal associations can be stored. Random associations interfere, but
+    from about d = 30 on more than d of them are recalled without any error.""",
     source=SOURCE,
     latex=r"P_{all}(n_{all}) = \frac12,\quad n_{all}\sim\frac{d^2}{8\ln d^2}",
     predict=rc.on(memory.capacity),
     regime=rc.Regime(
-        "d >= 21; the grid has n_all = 0.86 d at one end, and 2.2 d at the other",
+        "d >= 21; on the grid the predicted number n_all goes from 0.86 d to 2.2 d",
         {"dim": rc.log_range(21, 256)},
     ),
     size=lambda c: 50 * c["dim"] ** 2,

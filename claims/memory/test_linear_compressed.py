@@ -70,8 +70,9 @@ of_language_model = measuring(one_by_one, linear_claim)
 rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
     "B.low-rank-accuracy",
     "The theory predicts the accuracy of a memory of rank m to within 0.015",
-    """Behind a random projector of rank m, the input keeps a share q = m/d of its length, which
-    fluctuates, and the interference relative to the signal grows from n/d^2 to n/(m d).""",
+    """Behind a random projector of rank m, the input keeps a share of its squared length that
+    fluctuates around m/d. So the interference relative to the signal grows from n/d^2 to
+    n/(m d).""",
     predict=rc.on(memory.low_rank_accuracy),
     regime=memory.LOW_RANK.searched(
         "the grid has accuracies from 0.5 to 0.86",
@@ -79,18 +80,18 @@ rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
     size=lambda c: c["associations"] ** 2,
     cells={"standard": sizes((100, 64, 32), (200, 64, 32), (256, 128, 32), (400, 128, 64))},
     rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
-    why="The theory states 0.01; the rest is statistical.",
+    why="The theory states an error of 0.01; the rest is statistical.",
     replicates=(128, 4096),
     controls=(
-        rc.Control("full-rank", "rank plays no part", rc.on(memory.linear_memory_accuracy)),
+        rc.Control("full-rank", "the rank plays no part", rc.on(memory.linear_memory_accuracy)),
         rc.Control(
             "square-of-same-parameters",
-            "as a full-rank memory with d^2 equal to m d",
+            "the accuracy of a full-rank memory with m d parameters",
             lambda c: memory.linear_memory_accuracy(
                 c["associations"], math.sqrt(c["dim"] * c["width"])
             ),
         ),
-        rc.at("ten-percent-rank", "1/1.1 of the rank", width=lambda c: c["width"] / 1.1),
+        rc.at("ten-percent-rank", "the accuracy at rank m/1.1", width=lambda c: c["width"] / 1.1),
     ),
     plot=rc.Plot("parity", y_label="share of associations recalled"),
 )
@@ -99,8 +100,8 @@ rank_threshold = measuring(most_recalled, linear_claim)(
     "B.low-rank-threshold",
     "Half of the associations are recalled at the predicted rank, within 4%",
     """A memory of rank m recalls half of n associations at a rank that tends to 2 n log n / d: rank
-    and dimension multiply. At small ranks more is needed, because the share of a query that passes
-    the projector varies.""",
+    and dimension multiply. At small ranks m d has to be larger than d^2 of a full-rank memory,
+    because the share of a query that passes the projector varies.""",
     predict=rc.on(memory.half_rank),
     regime=memory.RANK,
     size=lambda c: 0.8 * c["associations"] ** 2,
@@ -114,11 +115,13 @@ rank_threshold = measuring(most_recalled, linear_claim)(
         just inside 4%.""",
     replicates=(32, 2048),
     controls=(
-        rc.times(1.12, "more", "12% more rank"),
+        rc.times(1.12, "more", "a rank 12% higher"),
         rc.Control("rank-alone", "2 n log n / 256: d plays no part", lambda c: ideal(c, 256)),
         rc.Control("limit", "m d = 2 n log n, as in the limit", lambda c: ideal(c, c["dim"])),
         rc.Control(
-            "rank-of-same-parameters", "m d = d^2 of full rank", same_parameters(memory.half_dim)
+            "rank-of-same-parameters",
+            "m d is as large as d^2 of a full-rank memory",
+            same_parameters(memory.half_dim),
         ),
         rc.Control("all-pairs-constant", "m d = 8 n log n", same_parameters(memory.all_dim)),
     ),
@@ -159,7 +162,7 @@ rank_threshold = measuring(most_recalled, linear_claim)(
 )
 def one_bit_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Rounding every parameter to its sign adds noise as if there were pi/2 times as many
-    associations. Terms that come from the outputs' own overlaps gain less noise."""
+    associations, but noise that comes from the outputs' own overlaps does not grow."""
     pairs = draw(cell, block)
     return measured.recalled_share(pairs, measured.one_bit(measured.hebbian(pairs)))
 
@@ -179,7 +182,7 @@ large_vocabulary = of_language_model(
     replicates={"smoke": (16, 256), "standard": (5, 80)},
     controls=(
         rc.Control(
-            "asymptotic", "2 n log n, as if it were reached", rc.on(memory.half_dim_asymptotic)
+            "asymptotic", "d^2 = 2 n log n, as in the limit", rc.on(memory.half_dim_asymptotic)
         ),
         rc.at(
             "fifth-more", "a fifth more capacity", associations=lambda c: c["associations"] / 1.2
@@ -197,8 +200,8 @@ large_vocabulary = of_language_model(
 large_rank = of_language_model(
     "B.recall-law-large-rank",
     "The recall law of low rank holds at the vocabulary and width of a language model",
-    """A language model's width holds many times its vocabulary in a sum of outer products: a rank
-    of about 2 n log n / d is enough for half of it.""",
+    """A memory of full rank would store several times a language model's vocabulary. So a rank of
+    about 2 n log n / d, a sixth of the width, is enough for half of the vocabulary.""",
     predict=rc.on(memory.half_rank),
     regime="A memory of full rank would recall everything, and a sixth of the rank recalls half.",
     cells={
@@ -210,7 +213,7 @@ large_rank = of_language_model(
         )
     },
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="width"),
-    why="the stated 0.01 in accuracy is 1.1% in rank; the rest is statistical",
+    why="an error of 0.01 in accuracy, as stated, is 1.1% in rank; the rest is statistical",
     replicates=(5, 80),
     controls=(
         rc.Control("limit", "m d = 2 n log n, as in the limit", lambda c: ideal(c, c["dim"])),

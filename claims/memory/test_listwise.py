@@ -76,9 +76,10 @@ listwise = measuring(
 capacity = listwise(
     "C.listwise-capacity",
     "Listwise, the best memory holds 0.96 to 1.18 of the predicted pairs",
-    """Up to n = alpha_c(r) d^2 pairs, a multiple of the number of parameters without a logarithm,
-    some d by d matrix raises every own score above the average of its top competitors. Beyond, none
-    does. At finite d, n follows from the angles of unit vectors.""",
+    """Some d by d matrix raises every pair's own score above the average of its top competitors, a
+    share r of all, up to n = alpha_c(r) d^2 pairs. Beyond, none does. This n is in proportion to
+    the number of parameters, without a logarithm. At finite d, n follows from the angles of unit
+    vectors.""",
     source=rc.Source("C", "C4"),
     predict=critical,
     cells=tiers(rungs, smoke=SHARES[2:], standard=SHARES, full=SHARES + LARGER),
@@ -98,7 +99,7 @@ capacity = listwise(
 
 reported_load = listwise(
     "C.listwise-load",
-    "Listwise, small memories hold 1.02 to 1.28 times the reported pairs",
+    "Listwise, small memories hold 1.02 to 1.28 times as many pairs as reported",
     "Listwise retrieval is possible up to the load n/d^2 = alpha_c(r) and not beyond.",
     source=rc.Source("C", "C4", provenance="reported", reference="theory/memory/listwise.py"),
     latex=r"n = \alpha_c(r)\,d^2",
@@ -108,15 +109,15 @@ reported_load = listwise(
         "full": lambda: rc.ladder(LARGER, "associations", load, LITERAL),
     },
     rule=rc.CriticalLocation(rc.Region(1.02, 1.28), scan="associations", rising=False),
-    why="""The finite-size equation of C.listwise-capacity is 4% to 8% above its limit at these
-        sizes, and it leaves out another 2% to 15%. That makes 1.06 to 1.24, with 3% on either side
-        for whole pairs and the replicates.""",
+    why="""At these sizes the equation of C.listwise-capacity gives 4% to 8% more pairs than its
+        limit, and memories hold another 2% to 15% that it leaves out. That makes 1.06 to 1.24, with
+        3% on either side for whole pairs and the replicates.""",
     replicates=(24, 384),
     controls=(
         rc.times(1.35, "more", "35% more pairs"),
         rc.times(0.75, "fewer", "a quarter fewer pairs"),
-        rc.Control("logarithm", "2 n log n, as for top-1 recall", LOGARITHM),
-        rc.Control("small-shares", "1/(2 log(1/r)), the limit of small shares", small_shares),
+        rc.Control("logarithm", "d^2 = 2 n log n, as for top-1 recall", LOGARITHM),
+        rc.Control("small-shares", "n/d^2 = 1/(2 log(1/r)), as for small r", small_shares),
     ),
 )
 
@@ -131,16 +132,16 @@ reported_load = listwise(
     size=lambda c: 5 * c["dim"] ** 4,
     cells=tiers(beyond, smoke=(8,), standard=(8, 12, 16), full=(8, 16, 24)),
     rule=rc.CriticalLocation(rc.Region(0.0, 1.0), scan="associations", rising=False),
-    why="""One-sided, as the statement is. The best memory's own constant is 0.85 at d = 8 and 0.94
-        at d = 16, and creeps towards 2.""",
+    why="""One-sided, as the statement is. For the best memory, d^2/(n log n) is 0.85 at d = 8 and
+        0.94 at d = 16, and creeps towards 2.""",
     replicates={"smoke": (48, 384), "standard": (32, 256)},
     controls=(
         rc.Control(
             "published-line",
-            "1.3 is necessary, as the line of a published figure would have it",
+            "d^2 = 1.3 n log n is necessary, as the line of a published figure says",
             rc.on(optimal.associations_on_line, constant=1.3),
         ),
-        rc.Control("limit", "2 is necessary at these sizes", LOGARITHM),
+        rc.Control("limit", "d^2 = 2 n log n is necessary at these sizes", LOGARITHM),
     ),
     plot=rc.Plot(
         x="associations",

@@ -80,9 +80,9 @@ def n_log_n(cell: rc.Cell) -> float:
 memory_accuracy = share_right(
     "B.mlp-memory-accuracy",
     "The theory predicts the accuracy of the cosine memory across its transition to within 0.02",
-    """A Hebbian second layer on m random cosine features recalls the share of N associations that
-    the interference of the others, of variance N/(md) + N/(mM) and more, leaves above the best
-    competitor.""",
+    """A Hebbian second layer on m random cosine features recalls an association if its right score
+    exceeds all competitors'. Other associations disturb all scores, to leading order with variance
+    N/(md) + N/(mM).""",
     predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.COSINE,
     size=lambda c: c["associations"] * (c["width"] + c["outputs"]),
@@ -95,8 +95,14 @@ memory_accuracy = share_right(
     why="the theory states an error of 0.01; as much again for sampling",
     replicates=(64, 2048),
     controls=(
-        rc.Control("leading-order", "Gaussian scores of variance v", leading_accuracy),
-        rc.at("both-layers", "2 md, the weights of both layers", width=lambda c: 2 * c["width"]),
+        rc.Control(
+            "leading-order", "Gaussian scores of variance N/(md) + N/(mM) alone", leading_accuracy
+        ),
+        rc.at(
+            "both-layers",
+            "2 md, the weights of both layers, not md",
+            width=lambda c: 2 * c["width"],
+        ),
         rc.at("wider", "as with 8% more neurons", width=lambda c: 1.08 * c["width"]),
     ),
     plot=rc.Plot(x="width", group=("associations", "dim", "outputs"), y_label="accuracy"),
@@ -106,8 +112,9 @@ memory_width = all_right(
     "B.mlp-memory-width",
     "A memory of cosine features recalls all from the predicted width, within 6%",
     """All N associations are right with probability 1/2 at the width where the mean number of wrong
-    ones is log 2. At M = N it grows with N by the power 1.20, a little faster than N, and falls
-    with d by 0.85, slowed by the interference N/M; either to within 0.15.""",
+    ones is log 2. At M = N this width grows as N to the power 1.20, a little faster than N. It
+    falls as d to the power -0.85, not -1, because of the interference N/M. Either power is right to
+    within 0.15.""",
     predict=critical_width,
     regime=mlp.PAIRS.searched("the grid has as many outputs as pairs"),
     size=lambda c: 50 * c["associations"] ** 2 * (1 / c["dim"] + 1 / c["outputs"]),
@@ -122,15 +129,15 @@ memory_width = all_right(
     why=STATED,
     controls=(
         rc.times(1.15),
-        rc.times(0.5, "average-association", "2 log N, for a typical association instead of all"),
+        rc.times(0.5, "average-association", "4 log N instead of 8 log N: a steady right score"),
         rc.Control(
             "no-logarithm",
-            "m ~ N/d from N = 128, d = 32 on",
+            "m in proportion to N/d, right at N = 128 and d = 32",
             anchored(lambda c: c["associations"] / c["dim"], critical_width, SMALL),
         ),
         rc.Control(
             "dimension-counts-twice",
-            "m d^2 ~ N log N from N = 128, d = 32 on",
+            "m d^2 in proportion to N log N, right at N = 128 and d = 32",
             anchored(lambda c: n_log_n(c) / c["dim"] ** 2, critical_width, SMALL),
         ),
         rc.Control(
@@ -145,13 +152,13 @@ memory_width = all_right(
 # Declared again, as it was INCONCLUSIVE at seed 0: now with two more looks and a narrower region.
 memory_few_outputs = all_right(
     "B.mlp-memory-few-outputs",
-    "Interference within an output adds to that between outputs",
-    """With fewer outputs than associations a score is disturbed by the N/M inputs of the same
-    output. Through the overlaps of the outputs it is disturbed by all N too. The variances N/(mM)
-    and N/(md) add up.""",
+    "Interference from inputs of the same output and of other outputs adds up",
+    """With fewer outputs than associations, a score is disturbed by the N/M inputs of the same
+    output. Through the overlaps of outputs, all N inputs disturb it too. The variances of these
+    disturbances, N/(mM) and N/(md), add up.""",
     latex=r"m_* \propto \frac Nd + \frac NM",
     predict=critical_width,
-    regime=mlp.PAIRS.searched("on the grid M = N/4, twice d, and M = N/8: both terms count"),
+    regime=mlp.PAIRS.searched("on the grid M = N/4 = 2 d and M = N/8 = d, where both terms count"),
     size=lambda c: 50 * c["associations"] ** 2 * (1 / c["dim"] + 1 / c["outputs"]),
     cells=tiers(
         partial(rungs, "width", critical_width, 0.05),
@@ -180,8 +187,8 @@ memory_few_outputs = all_right(
 memory_capacity = all_right(
     "B.mlp-memory-capacity",
     "The capacity grows with the product of width and dimension",
-    """Four times the width at fixed dimension stores 3.2 times, four times the dimension at fixed
-    width 3.2 times as many associations, to within a fifth: both count alike.""",
+    """Four times the width at fixed dimension stores 3.2 times as many associations, to within a
+    fifth. So does four times the dimension at fixed width: both count alike.""",
     latex=r"N_*\log N_* \propto m\,d",
     predict=capacity,
     regime=mlp.STORED.searched(features=("cosine",)),
@@ -194,17 +201,17 @@ memory_capacity = all_right(
         rc.times(1.12),
         rc.Control(
             "no-logarithm",
-            "N ~ md from m = 128, d = 32 on",
+            "N in proportion to md, right at m = 128 and d = 32",
             anchored(lambda c: c["width"] * c["dim"], capacity, STORED[0]),
         ),
         rc.Control(
             "dimension-alone",
-            "N ~ d^2 from m = 128, d = 32 on",
+            "N in proportion to d^2, right at m = 128 and d = 32",
             anchored(lambda c: c["dim"] ** 2, capacity, STORED[0]),
         ),
         rc.Control(
             "width-alone",
-            "N ~ m from m = 128, d = 32 on",
+            "N in proportion to m, right at m = 128 and d = 32",
             anchored(lambda c: c["width"], capacity, STORED[0]),
         ),
     ),
@@ -214,8 +221,9 @@ memory_capacity = all_right(
 memory_asymptotic = all_right(
     "B.mlp-memory-asymptotic",
     "Memories of finite size need 0.73 to 0.87 of the limit's width, md = 8 N log N (1 + d/M)",
-    """A layer of md parameters stores N associations once md exceeds 8 N log N, as many as the d^2
-    of a linear memory; memories of a few hundred need less, by 13 to 27%.""",
+    """A layer of md parameters stores N associations once md exceeds 8 N log N (1 + d/M). If d/M is
+    small, a linear memory needs as many parameters. Memories of a few hundred associations need 13
+    to 27% fewer than this limit.""",
     predict=rc.on(mlp.asymptotic_width),
     regime=rc.Regime(
         "as many outputs as pairs, d^3 >= 1.4 N^2 and d <= N/4, where by the theory of finite size "
@@ -240,7 +248,7 @@ memory_asymptotic = all_right(
             "no-logarithm", "md = 8 N (1 + d/M)", lambda c: 8 * (c["associations"] / c["dim"] + 1)
         ),
         rc.Control(
-            "width-alone", "m = 8 log N: d stores", lambda c: 8 * math.log(c["associations"])
+            "width-alone", "m = 8 log N, without N/d", lambda c: 8 * math.log(c["associations"])
         ),
     ),
     plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
@@ -248,13 +256,15 @@ memory_asymptotic = all_right(
 
 relu_capacity = all_right(
     "B.relu-memory-capacity",
-    "ReLU features without constant and linear parts make a memory",
+    "ReLU features without constant and linear parts store associations as cosine features do",
     """Random ReLU features, projected off the constant and linear directions, store associations by
     the law of the cosine memory. The projection costs d + 1 neurons, and the quadratic part of
     the features adds interference that no width removes.""",
     latex=r"T^2 = \frac{1}{m-d-1} + T_\infty^2,\quad T_\infty^2\approx\frac{1.53}{d^2}",
     predict=rc.on(mlp.capacity),
-    regime=mlp.STORED.searched("on the grid, neurons still count most", features=("relu",)),
+    regime=mlp.STORED.searched(
+        "on the grid, most interference falls with the width", features=("relu",)
+    ),
     size=lambda c: 16 * c["width"] * c["dim"],
     cells=tiers(
         capacities,
@@ -281,13 +291,13 @@ relu_capacity = all_right(
 relu_floor = share_right(
     "B.relu-memory-floor",
     "Beyond d^2 neurons, wider ReLU layers store no more",
-    """But for their constant and linear parts, the overlaps of ReLU features are nearly quadratic
-    in the inputs. Quadratic functions can use d^2/1.53 neurons. A wider layer stays at the accuracy
-    of infinite width.""",
+    """Without their constant and linear parts, ReLU features are nearly quadratic functions of the
+    inputs. Such functions interfere as if there were at most d^2/1.53 neurons. Layers much
+    wider than that have the accuracy of infinite width.""",
     latex=r"T^2 \to T_\infty^2 = \mathrm{Var}_t\,k(t) \approx\frac{2}{(\pi-2)^2d^2}",
     predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.RELU.searched(
-        "on the grid, the quadratic part is 6 to 11 times the neurons' share of interference"
+        "on the grid, the quadratic part interferes 6 to 11 times as much as the limited width"
     ),
     size=lambda c: 0.15 * c["associations"] * (c["width"] + c["associations"]),
     cells={"standard": RELU_WIDE},
@@ -321,12 +331,12 @@ relu_floor = share_right(
         "full": rc.grid(associations=(128, 256, 512), dim=(64, 128), width=1024),
     },
     rule=rc.Ordering(smaller="plain", larger="projected", margin=0.5, method=rc.Betting()),
-    why="half of the associations lost is what we call no memory",
+    why="by no memory we mean that half of the associations are lost",
     replicates=(16, 256),
     controls=(
         rc.Control(
             "the-plain-one",
-            "plain is better",
+            "plain features recall more",
             rule=rc.Ordering("projected", "plain", method=rc.Betting()),
         ),
         rc.Control(

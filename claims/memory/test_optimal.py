@@ -46,7 +46,7 @@ HEBBIAN = rc.Control(
 A_TENTH = (rc.times(1.12, "more", "12% more pairs"), rc.times(0.88, "fewer", "12% fewer pairs"))
 FROZEN = rc.Control(
     "frozen-competitors",
-    "raises the correct scores and leaves the largest competitors where chance put them",
+    "a memory that raises correct scores and leaves largest competitors where chance put them",
     rc.on(theory.frozen_associations),
 )
 
@@ -104,8 +104,8 @@ capacity = storable(
         "full": lambda: rungs(EDGES, *SMALL, *LARGE, *HUGE),
     },
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="associations", rising=False),
-    why="""the conic kinematic formula puts the median within one dimension of the mean: 1/d^2, or
-        1% at d = 10. The formula takes cones as independent, but pairs share their outputs, which
+    why="""the conic kinematic formula puts the median within one of d^2 dimensions of the mean, 1%
+        at d = 10. The formula takes cones as independent, but pairs share their outputs, which
         pilots with other seeds put at 1%; the rest is whole pairs and sampling""",
     replicates={"smoke": (64, 4096), "standard": (32, 2048)},
     controls=(
@@ -129,9 +129,9 @@ capacity = storable(
 
 decoupled_capacity = storable(
     "C.decoupled-capacity",
-    "With competitors of its own for every input, capacity is the same",
+    "If every input has its own competitors, the best memory's capacity is the same",
     """In the decoupled model no two inputs share a competitor. It stores as many pairs as the
-    normal cones allow: as many as the memory itself, to within a few per cent.""",
+    normal cones allow: as many as with shared competitors, to within a few per cent.""",
     curve=rc.on(theory.separable_probability),
     source=rc.Source("C", "C2"),
     regime=theory.OWN.searched(
@@ -159,8 +159,8 @@ decoupled_capacity = storable(
 decoupled_transition = storable(
     "C.decoupled-transition",
     "Pairs stop being storable as sharply as predicted",
-    """The conic kinematic formula gives not only where the transition is but how wide: the
-    fluctuations of the intrinsic volumes of n independent cones.""",
+    """The conic kinematic formula gives the place of the transition, and its width too. The width
+    comes from the fluctuations of the intrinsic volumes of n independent cones.""",
     source=rc.Source("C", "C2"),
     predict=rc.on(theory.separable_probability),
     regime=theory.TRANSITION.searched(
@@ -288,11 +288,13 @@ published_line = by_training(
     replicates=(32, 256),
     controls=(
         rc.Control(
-            "swapped", "the other way round", rule=rc.Ordering("trained", "hebbian", method=SHARE)
+            "swapped",
+            "the sum of outer products stores 99% in more draws",
+            rule=rc.Ordering("trained", "hebbian", method=SHARE),
         ),
         rc.Control(
             "alike",
-            "training gains less than 0.5",
+            "the two shares of draws differ by less than 0.5",
             rule=rc.Ordering("trained", "hebbian", -0.5, method=SHARE),
         ),
     ),

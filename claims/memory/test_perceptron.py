@@ -22,7 +22,7 @@ perceptron = partial(
     claim, plot=rc.Plot("parity", log="", y_label="share of draws that are separable")
 )
 ONE_LESS = rc.at("patterns", "n instead of n - 1", patterns=lambda cell: cell["patterns"] + 1)
-THRESHOLD = rc.at("threshold", "a threshold as one weight more", dim=lambda cell: cell["dim"] + 1)
+THRESHOLD = rc.at("threshold", "a threshold is one weight more", dim=lambda cell: cell["dim"] + 1)
 
 labelled = measuring(lambda cell, block: measured.random_labels(block.rngs, **cell), perceptron)
 
@@ -39,8 +39,7 @@ def rungs(*dims: int) -> tuple[rc.Cell, ...]:
     predict=lambda cell: 2.0 ** cell["patterns"] * SHARE(cell),
     latex=r"C(n,d) = 2\sum_{k<d}\binom{n-1}k",
     regime=rc.Regime(
-        "normal points, which are in general position; few, so that each of the 2^n labellings can "
-        "be tried",
+        "normal points, so in general position; at most 8, so that all 2^n labellings can be tried",
         {"patterns": range(2, 9), "dim": range(1, 9)},
     ),
     cells={"smoke": COUNTED[:1], "standard": COUNTED},
@@ -74,15 +73,15 @@ cover_share = labelled(
 cover_capacity = labelled(
     "G.cover-capacity",
     "A perceptron separates two patterns per weight",
-    """Up to 2 patterns per weight (2 bits per weight) some real weights give random labels. With
-    more patterns none do.""",
+    """Up to 2 patterns per weight, and so 2 bits per weight, some real weights give all patterns
+    their random labels. With more patterns no weights do.""",
     source=rc.Source("G", "G1", "G2"),
     predict=CAPACITY,
     curve=SHARE,
     regime=rc.Regime("16 weights and more", {"dim": range(16, 49)}),
     cells=tiers(rungs, smoke=(24,), standard=(24, 40)),
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="patterns", rising=False),
-    why="exact: one half at n = 2 d; 5% is two patterns of 48. Looks follow pilots, other seeds",
+    why="exact: a share of 1/2 at n = 2 d; 5% is two patterns of 48. Looks follow pilots",
     replicates=(128, 4096),
     controls=(
         rc.times(1.18),
@@ -101,8 +100,8 @@ cover_capacity = labelled(
     source=rc.Source("G", "G3", provenance="reported", reference=REFERENCE),
     predict=lambda _: theory.binary_capacity(),
     latex=r"\lim_{d\to\infty}\frac{E n_{\max}}d = 0.833",
-    regime="7 to 13 weights, so that all 2^d can be tried; normal patterns, until none is "
-    "right, 16 times a replicate",
+    regime="7 to 13 weights, so that all 2^d choices can be tried; normal patterns are added until "
+    "no choice is right on all, 16 times per replicate",
     cells={"standard": rc.grid(dim=(7, 9, 11, 13))},
     rule=rc.Limit(rc.Region(0.94, 1.06), along="dim"),
     why="in pilots with other seeds the limit of a line in 1/d is 2% too low, as the next order "
@@ -110,10 +109,14 @@ cover_capacity = labelled(
     from_pilot=True,
     replicates=(256, 2048),
     controls=(
-        rc.Control("annealed", "1, where the mean number of solutions is 1", lambda _: 1.0),
-        rc.Control("real", "2, as with real weights", lambda _: 2.0),
         rc.Control(
-            "volume", "4/pi, where the overlap of solutions becomes 1", lambda _: 4 / math.pi
+            "annealed", "1 per weight, where the mean number of solutions is 1", lambda _: 1.0
+        ),
+        rc.Control("real", "2 per weight, as with real weights", lambda _: 2.0),
+        rc.Control(
+            "volume",
+            "4/pi per weight, where the overlap of solutions becomes 1",
+            lambda _: 4 / math.pi,
         ),
         rc.times(0.85),
     ),

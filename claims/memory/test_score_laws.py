@@ -61,12 +61,12 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     controls=(
         rc.Control(
             "crosstalk",
-            "a rival has no part of the right score: variance n/d^2",
+            "a rival does not overlap with the right pair: variance n/d^2",
             lambda cell: {**LAWS(cell), "rival": stats.norm(0, crosstalk(cell)).cdf},
         ),
         rc.Control(
             "limit",
-            "the largest rival is always sqrt(2 n log n)/d",
+            "the largest rival's score is always sqrt(2 n log n)/d",
             lambda cell: {**LAWS(cell), "lead": asymptotic(cell)},
         ),
         rc.Control(
@@ -107,11 +107,13 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
             lambda cell: theory.rivals_below(2 * cell["associations"], cell["dim"]),
         ),
         rc.Control(
-            "chance", "any place is as likely", lambda c: stats.randint(0, c["associations"]).cdf
+            "chance",
+            "all places are equally likely",
+            lambda c: stats.randint(0, c["associations"]).cdf,
         ),
         rc.Control(
             "steady",
-            "true scores do not vary, and rivals fall below one level",
+            "true scores do not vary, and rivals are below them independently",
             lambda cell: (
                 stats.binom(cell["associations"] - 1, stats.norm.cdf(1 / crosstalk(cell))).cdf
             ),

@@ -39,20 +39,24 @@ def linear_memory(cell: rc.Cell) -> float:
     "G.superposed-facts",
     "The dimension for 99% of R C facts grows with log C",
     predict=needed,
-    regime=theory.FACTS.searched("the MLP's neurons in full", without=("dim",)),
+    regime=theory.FACTS.searched("the MLP has all 2 R d neurons", without=("dim",)),
     cells={"standard": lambda: rungs("dim", needed, 0.06, *SIZES)},
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
     why="the theory states an error of 5%; 1% is left for sampling error",
     replicates=(32, 2048),
     controls=(
-        rc.Control("linear-memory", "grows as a linear memory's, from 64 on", linear_memory),
+        rc.Control(
+            "linear-memory", "grows as a linear memory's dimension, right at C = 64", linear_memory
+        ),
         rc.Control(
             "facts",
-            "the square root of the number of facts, from 64 on",
+            "grows as the root of the number of facts, right at C = 64",
             lambda cell: beside(math.sqrt(cell["attributes"]), math.sqrt(FEWER["attributes"])),
         ),
-        rc.Control("constant", "the dimension for 64 does for 512", lambda _: needed(FEWER)),
-        rc.at("relations", "a relation more", relations=5),
+        rc.Control(
+            "constant", "the dimension for C = 64 is enough for C = 512", lambda _: needed(FEWER)
+        ),
+        rc.at("relations", "as with one relation more", relations=5),
     ),
     plot=rc.Plot(
         x="dim", group=("attributes",), collapse=True, y_label="share of memories 99% right"
@@ -78,7 +82,11 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     why="the stated error: attributes in the noise are taken as random directions",
     replicates=(64, 4096),
     controls=(
-        rc.at("relations", "interference of all relations", relations=lambda c: c["relations"] + 1),
+        rc.at(
+            "relations",
+            "interference of all R relations, not of R - 1",
+            relations=lambda c: c["relations"] + 1,
+        ),
         rc.at("half", "as with half of the attributes", attributes=lambda c: c["attributes"] / 2),
         rc.at("wider", "as with 5% more dimensions", dim=lambda c: 1.05 * c["dim"]),
     ),
@@ -103,8 +111,7 @@ hops = partial(claim, source=rc.Source("G", "G10"), size=queries)
 
 @hops(
     "G.hops-chain",
-    "With a chain of thought, queries of k hops come out right with the k-th power of one hop's "
-    "probability",
+    "With a chain of thought, k hops are right with the k-th power of one hop's probability",
     predict=rc.on(theory.hops_accuracy),
     regime=theory.HOPS.searched(
         "on the grid, about half of the queries come out right; attributes are unit vectors, which "
@@ -131,7 +138,7 @@ hops = partial(claim, source=rc.Source("G", "G10"), size=queries)
                 1 - c["hops"] * (1 - theory.accuracy(c["attributes"], c["relations"], c["dim"]))
             ),
         ),
-        rc.at("more", "a hop more", hops=lambda c: c["hops"] + 1),
+        rc.at("more", "as with one hop more", hops=lambda c: c["hops"] + 1),
         rc.at("wider", "as with 5% more dimensions", dim=lambda c: 1.05 * c["dim"]),
     ),
     plot=rc.Plot("parity", y_label="share of queries answered"),
@@ -166,8 +173,8 @@ def unordered(cell: rc.Cell) -> float:
     "slowly",
     predict=hops_dim,
     regime=theory.HOPS.searched(
-        "the MLP's neurons in full; what counts is the share of draws in which over half of all "
-        "queries are right",
+        "the MLP has all its neurons; what counts is the share of draws in which at least half of "
+        "all queries are right",
         without=("dim",),
     ),
     cells=lambda: rungs("dim", hops_dim, 0.06, *HOPS_SIZES),
@@ -175,11 +182,11 @@ def unordered(cell: rc.Cell) -> float:
     why="the theory states an error of 5%; 1% is left for sampling error",
     replicates=(32, 2048),
     controls=(
-        rc.at("one-hop", hops=1),
-        rc.at("reversed", "a chain needs more", chain=lambda c: not c["chain"]),
+        rc.at("one-hop", "as for one hop", hops=1),
+        rc.at("reversed", "a chain of thought needs more", chain=lambda c: not c["chain"]),
         rc.at(
             "linear",
-            "k times the relations without a chain",
+            "without a chain, k R vectors per embedding, not R^k",
             relations=lambda c: c["relations"] * (1 if c["chain"] else c["hops"]),
             hops=1,
         ),

@@ -14,12 +14,12 @@ from theory.memory import decoder, mlp
 CODE = "the paper's released code: mlp_sweep.py and its plots"
 PUBLISHED = rc.Source("B", "B2", "B8", provenance="reported", reference=CODE)
 LINE_REASON = """The line is drawn by eye through capacities over three decades. On logarithmic
-    axes, an error of 25% is the thickness of its points. {} A test size is decided by two dozen
+    axes, an error of 25% is the thickness of the points. {} A test size is decided by two dozen
     runs that agree."""
 LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (published: more than
-    99%). d = 8, in other tiers to 16 (published: 8 to 90); the axis md is half of the weights.
-    Full-batch Adam on the cross-entropy, unit embeddings, a bias in the first layer; the best of
-    looks after each 256 steps counts."""
+    99%). d = 8, in other tiers to 16 (published: 8 to 90); the figure's axis, md, is half of the
+    weights. Full-batch Adam on the cross-entropy, unit embeddings, a bias in the first layer; the
+    best of looks after each 256 steps counts."""
 
 
 def line(cell: rc.Cell) -> float:
@@ -73,7 +73,7 @@ def line_claim(
         replicates={"standard": (12, 192), "full": (12, 768)},
         block={"standard": 12, "full": 4},
         controls=(
-            rc.at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
+            rc.at("all-weights", "all 2 md weights count, not md", width=lambda c: 2 * c["width"]),
             CONSTRUCTION,
         ),
         from_pilot=True,
@@ -89,8 +89,8 @@ def line_claim(
 trained_line = line_claim(
     "B.trained-mlp-line",
     "Trained MLP memories with M = N follow the published line md = 0.35 N log N",
-    """A ReLU MLP of width m = 2 d trained on N associations with as many outputs gets 99% right in
-    most runs at 4/5 of the published line, and in fewer than half at 5/4 of it.""",
+    """A ReLU MLP of width m = 2 d is trained on N associations with as many outputs. With 4/5 of
+    the published line's N, most runs recall 99%. With 5/4 of this N, fewer than half do.""",
     latex=r"m\,d = 0.35\,N\log N",
     pilots="Pilots put the capacity at 0.85 to 1.1 times the line, least at m = d.",
 )
@@ -98,8 +98,8 @@ trained_line = line_claim(
 trained_line_few_outputs = line_claim(
     "B.trained-mlp-line-few-outputs",
     "Trained MLP memories with M = 32 follow the published line md = 1.2 N",
-    """With 32 outputs, whatever N, a ReLU MLP of width m = 2 d gets 99% right in most runs at 4/5
-    of N = md/1.2, and in fewer than half at 5/4 of it.""",
+    """A ReLU MLP of width m = 2 d is trained on N associations with 32 outputs, whatever N. With
+    4/5 of the line's N = md/1.2, most runs recall 99%. With 5/4 of this N, fewer than half do.""",
     latex=r"m\,d = 1.2\,N",
     pilots="Pilots put the capacity at 0.85 to 1.25 times the line, least at m = d.",
     outputs=32,
@@ -111,13 +111,13 @@ REACHED = rc.ladder(SHAPES, "associations", line, (0.8,), to=round)
 trained_reach = training(
     "B.trained-mlp-reach",
     "Training reaches 0.8 of the published lines for m = d, 2 d and 4 d",
-    """Most seeds store four fifths of what the line promises, whatever the ratio of width to
-    dimension; the construction stores a fraction of that.""",
+    """Most runs store 0.8 of the published line's associations, whether m is d, 2 d or 4 d. A
+    Hebbian memory of cosine features of the same width stores far fewer.""",
     latex=r"N_* \geq 0.8\,N_{\mathrm{line}}",
     predict=lambda _: 0.0,  # so that the region is for the probability itself
     cells={"smoke": REACHED[1:2], "standard": REACHED},
     rule=rc.ProportionDifference(rc.Region(0.5, math.inf)),
-    why="capacity is where half of the seeds succeed",
+    why="capacity is the number of associations that half of the runs store",
     replicates=(10, 160),
     controls=(
         rc.Control(
@@ -174,7 +174,7 @@ CROWDED = rc.grid(
     },
     rule=rc.CriticalLocation(rc.Region(0.83, 1.2), scan="associations", rising=False),
     why="pilots (seeds 9200 and 9300) found 1.1 times the published line for independent values "
-    "and for 1, 4 and 20 groups: 1.4 times this prediction; a fifth is well below that",
+    "and for 1, 4 and 20 groups: 1.4 times this prediction, which is far outside the region",
     replicates={"standard": (12, 192), "full": (12, 768)},
     block=12,
     from_pilot=True,

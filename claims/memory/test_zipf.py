@@ -95,8 +95,8 @@ AMPLE = zipf.CUTOFF.searched(
 cutoff = with_fresh(
     "C.zipf-cutoff-error",
     "Storing the P most frequent tokens alike leaves the predicted error, within 10%",
-    """Tokens stored alike are recalled until their number P makes the noise P/(M d) of order one
-    over a logarithm; the error has a minimum at a multiple of d/log d.""",
+    """P tokens with equal weights are recalled until the noise P/(M d) is as large as one over a
+    logarithm. So the error is least at a P that is a multiple of d/log d.""",
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q(x)),\quad q = 1\{x\le P\},\quad"
     r"\sigma^2\simeq\frac{P}{Md}",
     predict=rc.on(zipf.cutoff_error),
@@ -127,7 +127,7 @@ cutoff = with_fresh(
 
 cutoff_exponent = stored(
     "C.zipf-cutoff-exponent",
-    "With a cut-off that fits the error falls as d^(1 - alpha), up to a logarithm",
+    "With a cut-off that fits, the error falls as d^(1 - alpha), up to a logarithm",
     """A memory of dimension d with a few labels holds a multiple of d/log d tokens; what it cannot
     hold is the tail of the frequencies, of mass (d/log d)^(1 - alpha).""",
     source=REPORTED,
@@ -139,8 +139,8 @@ cutoff_exponent = stored(
         "full": cutoffs(32, 128, 512, 2048, factors=(0.5,)),
     },
     rule=rc.Exponents({"dim": -1.0}, 0.08, reference="prediction"),
-    why="""At P = 5 the sum of the rarer frequencies still differs from the integral, which bends
-        the law by 0.04. Rounding P to a multiple of the number of labels may bend it as much.""",
+    why="""At P = 5 the sum of the rarer frequencies still differs from the integral, which shifts
+        the exponent by 0.04. Rounding P to a multiple of the number of labels may add as much.""",
     controls=(
         rc.Control("no-log", "d^(1 - alpha) without the logarithm", lambda c: tail(c, c["dim"])),
         rc.power("square", "d^(2 - 2 alpha), as if d^2 numbers held the tokens", dim=-1),
@@ -151,8 +151,9 @@ cutoff_exponent = stored(
 power_weights = with_fresh(
     "C.zipf-power-error",
     "Storing tokens with weights p^rho leaves the predicted error, within 10%",
-    """Weights p^rho, as gradient steps give, store every token, the frequent ones so strongly that
-    they drown the others: a token is recalled while its weight exceeds the common noise.""",
+    """Gradient steps give weights p^rho. They store every token, but frequent tokens so strongly
+    that rare tokens are lost in the noise. A token is recalled if its weight exceeds the noise that
+    all tokens make.""",
     predict=rc.on(zipf.power_error),
     cells={"standard": weighted(32, 128, power=(0.5, 1.0))},
     rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
@@ -195,7 +196,8 @@ power_exponent = stored(
 power_exponent_p = stored(
     "C.zipf-power-exponent-p",
     "With weights p the error falls about as d^(-(alpha - 1)/(2 alpha))",
-    "Weights equal to the frequencies, as one gradient step gives, are slower still.",
+    "With weights equal to the frequencies, as one gradient step gives, the error falls even more "
+    "slowly than with square-root weights.",
     latex=r"E\propto d^{-\frac{\alpha-1}{2\rho\alpha}},\quad\rho=1",
     predict=rc.on(zipf.power_error),
     regime=zipf.POWER.searched(power=(1.0,)),
@@ -205,8 +207,8 @@ power_exponent_p = stored(
     },
     rule=rc.Exponents({"dim": -0.25}, 0.08, reference="prediction"),
     why="""a handful of tokens is recalled, so the finite-size theory has an exponent of -0.28 on
-        this grid, where the limit is -0.25. This theory is right to 5% of the error at either end,
-        which is 0.05; the rest is statistical""",
+        this grid, where the limit is -0.25. The theory's error of 5% at either end is 0.05 in
+        the exponent; the rest is statistical""",
     replicates=(512, 1024),
     controls=(
         rc.at("square-root-weights", "the rate of weights p^(1/2)", power=0.5),
@@ -221,7 +223,7 @@ power_exponent_p = stored(
     "In most memories the cut-off beats weights p^(1/2)",
     latex=r"P(E_{1\{x\le P\}} < E_{p^{1/2}}) > \frac12",
     regime=zipf.CUTOFF.searched(
-        "alpha = 2, 5 labels, P = d/log d, about",
+        "alpha = 2, 5 labels, P about d/log d",
         holds=lambda c: 0.8 <= c["stored"] * math.log(c["dim"]) / c["dim"] <= 1.1,
         alpha=(2.0,),
         labels=(LABELS,),
@@ -230,17 +232,22 @@ power_exponent_p = stored(
     ),
     cells={"standard": cutoffs(32, 128)},
     rule=rc.OneSided(lower=0.5, method=SHARE),
-    why="more than half of the pairs of memories, which are drawn independently",
+    why="the statement is about more than half of the pairs of memories, drawn independently",
     replicates=(16, 512),
     controls=(
-        rc.Control("reverse", "the cut-off is worse", rule=rc.OneSided(upper=0.5, method=SHARE)),
+        rc.Control(
+            "reverse",
+            "the cut-off is worse in most pairs",
+            rule=rc.OneSided(upper=0.5, method=SHARE),
+        ),
     ),
 )
 def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory that stores no more tokens than fit recalls more of them if the frequent tokens
     dominate less. So equal weights up to a cut-off beat weights by frequency. They even beat
-    square-root weights of 512 tokens, which leave less error than weights by frequency. They do so
-    in more than half of the draws of two memories, one of each kind."""
+    square-root weights of 512 tokens, which leave less error than weights by frequency. If one
+    memory with equal weights and one with square-root weights are drawn, equal weights leave less
+    error with a probability above one half."""
     rooted = cell.replace(stored=TOKENS, power=0.5)
     return (block.draw(error, cell) < block.draw(error, rooted)).double()
 
@@ -271,10 +278,14 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         ),
         rc.Control(
             "stated",
-            "right at d = 24, beyond it falling as d^(1 - alpha), as for a few labels",
+            "right at d = 24, from there on falling as d^(1 - alpha), as for a few labels",
             lambda c: right_at_24() * tail(c, c["dim"] / 24),
         ),
-        rc.Control("few-labels", "noise P/(M d)", rc.on(zipf.cutoff_error, labels=LABELS)),
+        rc.Control(
+            "few-labels",
+            "noise P/(M d), as for a few labels",
+            rc.on(zipf.cutoff_error, labels=LABELS),
+        ),
     ),
     plot=rc.Plot(x="stored", group=("dim",), y_label="share of inputs answered wrong", log="xy"),
 )
@@ -288,8 +299,9 @@ def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 finite_data = with_fresh(
     "C.zipf-finite-data",
     "Finite dimension and finite data each leave an error",
-    """Tokens that training never showed and tokens that do not fit are both guessed. The error is
-    between the larger of the two and their sum, and of the order of the sum.""",
+    """The memory can only guess the labels of tokens that training never showed, and of tokens that
+    do not fit. The error is between the larger of these two errors and their sum, and of the order
+    of the sum.""",
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1\{x\le P\})"
     r"+(1-\pi_x)P(\mathrm{wrong}\mid q=0)\right]\asymp d^{1-\alpha}+T^{-1+1/\alpha}",
     predict=rc.on(zipf.cutoff_error),
@@ -300,9 +312,9 @@ finite_data = with_fresh(
     ),
     cells={"smoke": DATA[:3], "standard": DATA},
     rule=rc.MeanRatio(rc.Region(0.92, 1.08), method=rc.Student(spent=0.25)),
-    why="""the theory states 5% of the error; the rest is statistical. Where the most frequent
-        tokens fail in few memories the error is skewed, so a t interval uses a quarter of alpha to
-        err as rarely as it states""",
+    why="""the theory states 5% of the error; the rest is statistical. The error has a skewed
+        law if the most frequent tokens fail in a few memories. So a t interval uses a quarter of
+        alpha, to err as rarely as it states""",
     replicates=(1024, 2048),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
@@ -329,8 +341,8 @@ samples = stored(
     size=lambda c: 3 * c["stored"] * c["dim"],
     cells={"standard": UNSEEN},
     rule=rc.MeanRatio(rc.Region(0.94, 1.1), method=rc.Student(spent=0.25)),
-    why="""guesses are right less often than 1/M, as the right label lacks this token: the theory is
-        0.6% to 2.2% above the limit. The rest is statistical""",
+    why="""a guess is right less often than 1/M, as the right label's score lacks this token. So the
+        finite-size theory is 0.6% to 2.2% above the limit. The rest is statistical""",
     replicates=(256, 2048),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
@@ -342,7 +354,7 @@ samples = stored(
 samples_exponent = stored(
     "C.zipf-samples-exponent",
     "With ample dimension the error falls as T^(-1 + 1/alpha)",
-    "The rate at which data reveal a power-law tail: T^(-1/2) at alpha = 2.",
+    "The tokens that T samples do not show have a mass that falls as T^(-1/2) at alpha = 2.",
     source=REPORTED,
     latex=r"E\propto T^{-1+1/\alpha}",
     predict=lambda c: c["samples"] ** zipf.samples_exponent(c["alpha"]),
@@ -355,7 +367,7 @@ samples_exponent = stored(
     why="finite-size theory has -0.51 here; the rest is statistical",
     replicates=(256, 1024),
     controls=(
-        rc.power("steeper", "falling faster by T^(-0.12)", samples=-0.12),
+        rc.power("steeper", "falling as T^(-0.62)", samples=-0.12),
         rc.Control("parametric", "1/T", lambda c: 1 / c["samples"]),
         rc.at("dimension's", "T^(1/alpha - 1) with alpha = 1.5", alpha=1.5),
     ),

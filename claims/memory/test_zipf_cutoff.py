@@ -40,17 +40,17 @@ def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> 
     source=rc.Source("G", "G8", provenance="derived", reference="theory/memory/zipf.py"),
     latex=r"P^*\propto\frac d{\ln d}",
     predict=best_part,
-    regime="the two dimensions of each kind are those at which the best part of d is best by 20% "
-    "or more",
+    regime="two dimensions at which, by theory, d/3 is the best of four cut-offs by 20% or more, "
+    "and two at which d/6 is",
     cells={"standard": rc.grid(alpha=2.0, labels=LABELS, dim=(64, 96, 320, 512))},
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.01)),
-    why="all four must be right",
+    why="the theory has to name the best cut-off at all four dimensions",
     replicates=(64, 512),
     controls=(
         rc.Control("order-d", "d/3 at every d, as at d = 64", lambda cell: "a third"),
         rc.Control(
             "square-root",
-            "a multiple of the root of d that is right at d = 64",
+            "the cut-off nearest to a multiple of the root of d that is right at d = 64",
             lambda cell: best_part(cell, lambda c: 2.5 * math.sqrt(c["dim"])),
         ),
         rc.Control("fewer", "a twelfth of d at every d", lambda cell: "a twelfth"),

@@ -50,7 +50,7 @@ def run(
 
     Raises:
         ClaimError: the claim is written wrongly, or does not run in the tier or on a CPU.
-        ValueError: the seed is no whole number, negative or too long.
+        ValueError: the seed is negative, too long or no whole number.
         SimulationError, LedgerError: as in a run of pytest.
     """
     check(claim, [tier])

@@ -25,10 +25,10 @@ MOST = 3  # largest number of planes in a plot
 def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
     """Predict the names between the cells of a claim's map, in its fullest planes.
 
-    A plane's cells agree in each parameter, except the axes, that changes the prediction. The
-    fullest planes have cells at the most places, `FEWEST` or more. Their first cell needs a
-    predicted name. Return [] without map, axes or predictions, if cells' parameter names differ, or
-    if a value on an axis is no positive number.
+    Cells of a plane differ only in axes and in parameters that change no prediction. The fullest
+    planes have cells at the most places, `FEWEST` or more. A plane whose first cell has no
+    predicted name is left out. Return [] without map, axes or predictions, if cells' parameter
+    names differ, or if a value on an axis is no positive number.
     """
     plot, predict = claim.plot, claim.predict
     if plot is None or plot.kind != "map" or not plot.x or not plot.group or predict is None:
@@ -53,7 +53,7 @@ def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
 
 
 def _telling(predict: Predict, cells: Sequence[Cell], axes: set[str]) -> list[str]:
-    """Return the parameters, except the axes, whose next value changes some cell's prediction."""
+    """Return each parameter, except axes, whose step to its next value changes a prediction."""
     found = []
     right = {cell: _name(predict, cell) for cell in cells}
     for name in sorted(set(cells[0]) - axes):
@@ -76,7 +76,7 @@ def _name(predict: Predict, cell: Cell) -> str | None:
 
 
 def _places(values: Sequence[float], number: int) -> list[float]:
-    """Return values in even ratios that reach a little beyond `values`; whole if these are."""
+    """Return a geometric sequence that ends just beyond `values`; integers if they are."""
     low, high = math.log(min(values) / BEYOND), math.log(max(values) * BEYOND)
     found = [math.exp(low + i / (number - 1) * (high - low)) for i in range(number)]
     if all(isinstance(value, int) for value in values):
@@ -131,7 +131,7 @@ def _like(known: Any, value: float) -> Any:
 
 
 def _edges(places: Iterable[float]) -> list[float]:
-    """Return the ends of tiles around places: half way between neighbours, in ratios."""
+    """Return the ends of tiles around places: geometric means of neighbours."""
     logs = [math.log(place) for place in places]
     inner = [(one + other) / 2 for one, other in pairwise(logs)]
     ends = [2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]] if inner else [*logs, *logs]

@@ -22,9 +22,9 @@ LEARNED = 0.1
 """Probability of a wrong subject (relation) at which the subjects (relations) count as learned."""
 STEPS = {"gradient": 400, "spectral": 50}
 """Number of steps of each flow in the cells `SLOW`. On the manifold all is learned after a fifth of
-them, 80 steps of gradient flow. No replicate needs as many as half of them. With 50 steps instead
-of the 80, one draw of Gaussian embeddings in 2,000 is unstable. Of 512 draws, 1 was unstable with
-40 steps, 8 with 30 steps and 75 with 20 steps."""
+a flow's steps. No replicate needs as many as half of its flow's steps. A fifth of gradient flow is
+80 steps. If these 80 are replaced by 50 longer steps, one draw of Gaussian embeddings in 2,000 is
+unstable. Of 512 draws, 1 was unstable with 40 steps, 8 with 30 steps and 75 with 20 steps."""
 
 
 def within(low: float, high: float) -> rc.MeanRatio:
@@ -92,8 +92,8 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     dtype="float32",  # which moves the median by 0.0007
     rule=rc.Quantile(rc.Region(0.75, 1.33)),
     why="narrow enough to separate the two flows, whose ratios are 1.71 and 1.02 here. A region "
-    "from 0.8 left gradient flow undecided, with a median of 0.88 in pilots; half the dimensions "
-    "had a mean of 0.81",
+    "from 0.8 left gradient flow undecided, with a median of 0.88 in pilots; with half the "
+    "dimensions the mean was 0.81",
 )
 def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With Gaussian embeddings, which are not orthogonal, the median ratio of the learning times is
@@ -111,7 +111,7 @@ def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     "D.beyond-random-start",
     "A small random start keeps the ratio of the learning times",
     "start on the manifold: random",
-    regime="independent N(0, 0.01^2) entries of W_OV and W_KQ; the scale of the start on the "
+    regime="independent N(0, 0.01^2) entries of W_OV and W_KQ, the scale of the start on the "
     "manifold; until both mean errors are 0.1. The 50 steps of spectral flow make times 7% late "
     "and the ratio 0.012 too low",
     replicates=(64, 2048),
@@ -164,8 +164,8 @@ batches = measuring(lambda cell, block: stepped_ratio(cell, block, cell["flow"])
     "Mini-batches keep the ratio of the learning times",
     "population: mini-batches",
     "On mini-batches the mean ratio of the learning times is the flow's.",
-    regime="SGD of 16 pairs a step at a rate of 1, polar factors of gradients of 64 pairs at 0.1; "
-    "the population has 64 pairs",
+    regime="SGD on 16 pairs per step at a rate of 1, and steps along polar factors of gradients on "
+    "64 pairs at a rate of 0.1; the population has 64 pairs",
     cells={"standard": BATCHES},
     rule=within(0.9, 1.1),
 )
@@ -174,12 +174,18 @@ muon = measuring(lambda cell, block: stepped_ratio(cell, block, "muon"), beyond)
     "D.beyond-muon",
     "Muon as it is used keeps spectral flow's ratio of the learning times",
     "spectral flow: Muon",
-    "Muon as it is used has the mean ratio of the learning times of spectral flow.",
+    "With Muon as it is used, the mean ratio of the learning times is spectral flow's.",
     source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
     regime="five Newton-Schulz steps, Nesterov momentum 0.95, a rate of 0.02, batches of 64 pairs; "
     "W_OV's steps are 1.75 times as long, by the root of its rows over its columns",
     cells={"standard": settled("spectral", past=1.8, batch=64, rate=0.02)},
-    controls=(rc.Control("root", "sqrt(S/R)", lambda c: (c["subjects"] / c["relations"]) ** 0.5),),
+    controls=(
+        rc.Control(
+            "root",
+            "sqrt(S/R), as for gradient flow",
+            lambda c: (c["subjects"] / c["relations"]) ** 0.5,
+        ),
+    ),
 )
 
 
@@ -220,8 +226,9 @@ batches_decay = measuring(lambda cell, block: decay_rate(cell, block, "spectral"
     "D.beyond-batches-decay",
     "On mini-batches without momentum, errors decay more slowly under spectral flow",
     "population: mini-batches",
-    """On mini-batches subjects' errors fall as exp(-T^2/sqrt(2SR)): pairs that are missing from a
-    batch, and those that occur twice, take none of the polar factor's norm.""",
+    """On mini-batches subjects' errors fall as exp(-T^2/sqrt(2SR)). For this, differences between a
+    batch and the population, pairs that are missing or occur twice, may not use up any of the polar
+    factor's norm.""",
     regime="polar factors of gradients of 64 pairs, drawn with replacement, at a rate of 0.05, "
     "when the flow goes from an error of 1e-2 to one of 1e-4",
     cells={"standard": falling(0.05)},
@@ -232,7 +239,7 @@ muon_decay = measuring(lambda cell, block: decay_rate(cell, block, "muon"), deca
     "D.beyond-muon-decay",
     "Under Muon errors decay as predicted for spectral flow",
     "spectral flow: Muon",
-    "Under Muon subjects' errors fall as exp(-T^2/sqrt(2SR)) in units of its rate.",
+    "Under Muon subjects' errors fall as exp(-T^2/sqrt(2SR)), with T the steps times their rate.",
     regime="five Newton-Schulz steps, Nesterov momentum 0.95, a rate of 0.02, batches of 64 pairs; "
     "W_OV's steps are 1.75 times as long, by the root of its rows over its columns. Without this "
     "factor the decay has 0.66 of the predicted rate, which breaks the result",

@@ -80,7 +80,7 @@ gradient_decay = measuring(late_error, flow_claim)(
     controls=(
         rc.times(1.0005),
         rc.Control("no-logarithm", "as 1/T from T = 10,000 on", no_logarithm),
-        rc.power("exponent", "falling faster by T^(-0.001)", time=-0.001),
+        rc.power("exponent", "falling faster by a factor T^(-0.001)", time=-0.001),
     ),
     plot=rc.Plot(
         x="time",
@@ -105,7 +105,7 @@ LOGARITHM = tuple(
     rule=rc.Exponents({"log_time": -1.0}, 0.1, method=rc.Deterministic()),
     why="the closed form has -1.01 on this grid and -1.07 for relations, because of log log T",
     controls=(
-        rc.power("no-logarithm", "no logarithm", log_time=1.0),
+        rc.power("no-logarithm", "as 1/T, without a logarithm", log_time=1.0),
         rc.power("weaker", "the logarithm to the power 3/4", log_time=0.25),
         rc.power("stronger", "the logarithm to the power 5/4", log_time=-0.25),
     ),
@@ -151,7 +151,7 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
         ),
         rc.at(
             "subjects-alone",
-            "as if all attention went to one of the two",
+            "as if all attention went to one of subjects and relations",
             relations=lambda c: c["relations"] / 2,
         ),
     ),

@@ -65,8 +65,8 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\mapsto U\,W_{OV}(t)\,Z^\top,\ "
     r"W_{KQ}(t)\mapsto Z\,W_{KQ}(t)\,Z^\top",
     regime=simulable(theory.FACTS, 256).searched(
-        "uniformly random orthonormal embeddings of tokens and of answers; waves of size 0.01, "
-        "longer than W_OV at the start, are added to it; until about the time of learning",
+        "uniformly random orthonormal embeddings of tokens and of answers; W_OV starts with added "
+        "waves of size 0.01, longer than itself; until about the time of learning",
     ),
     size=lambda c: 30 * whole(c),
     cells={
@@ -78,7 +78,7 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     replicates=8,
     rule=rc.Identity(1e-9),
     why="rounding, which the polar factor of a gradient with small singular values enlarges: in "
-    "pilots to 1e-12, from 1e-14 under gradient flow",
+    "pilots it was 1e-12, and 1e-14 under gradient flow",
     controls=(rc.reads("sign-flow", "so does sign flow", "sign"),),
 )
 def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
@@ -92,14 +92,12 @@ def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "Sign flow learns other matrices in other orthonormal embeddings",
     source=rc.Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\not\mapsto U\,W_{OV}(t)\,Z^\top",
-    regime=simulable(theory.FACTS, 128).searched(
-        "as for the flows that are equivariant", without=("flow",)
-    ),
+    regime=simulable(theory.FACTS, 128).searched("as in D.equivariance", without=("flow",)),
     size=lambda c: 30 * whole(c),
     cells={"smoke": sizes((4, 2)), "standard": sizes((8, 4), (4, 6))},
     replicates=(24, 96),
     rule=rc.OneSided(lower=0.5, method=rc.Betting(0, 1)),
-    why="half of the largest entry is far above anything numerical; in pilots differences are 1 or "
+    why="half of the largest entry is far above numerical errors; in pilots differences are 1 or "
     "more, which count as 1",
     controls=(
         rc.reads("gradient", "gradient flow does too", "gradient"),
@@ -143,8 +141,8 @@ def quarter_root(cell: rc.Cell) -> float:
     latex=r"\frac{(\alpha_0+\alpha_S'T_S)(\alpha_0+\beta_S'T_S)}{\sqrt R} = "
     r"\log\frac{(S-1)(1-\delta)}\delta",
     regime=simulable(theory.SIGN).searched(
-        "one-hot (O) or Hadamard (H) embeddings of subjects, relations and answers; more subjects "
-        "than relations and fewer, and R from 2 to 32 where the ratio grows with it"
+        "one-hot (O) or Hadamard (H) embeddings of subjects, relations and answers; on the grid "
+        "S > R and S < R, and for HOH also R from 2 to 32"
     ),
     size=whole,
     cells={"standard": tuples((16, 4)) + tuples((4, 16)) + GROWING},
@@ -161,7 +159,7 @@ def quarter_root(cell: rc.Cell) -> float:
             lambda cell: ratio(cell.replace(embeddings=tuple_of(cell)[:2] + "O")),
         ),
         rc.Control("root", "sqrt(S/R)", lambda c: math.sqrt(c["subjects"] / c["relations"])),
-        rc.Control("quarter-root", "HOH's as R to the power 1/4", quarter_root),
+        rc.Control("quarter-root", "the ratio for HOH grows as R to the power 1/4", quarter_root),
     ),
     plot=rc.Plot("parity", y_label="ratio of learning times", log="xy"),
 )
@@ -186,8 +184,8 @@ APART = 2.3
     ),
     latex=r"\frac{T_S}{T_R} < \frac1{2.3},\quad \in\Big[\frac1{2.3},2.3\Big],\quad > 2.3",
     regime=theory.SIGN.searched(
-        "of the grid's eight embeddings two have the reverse order, one has gradient flow's, and "
-        "five have neither by a factor of 2.3",
+        "of the grid's eight embeddings two have the reverse order and one has gradient flow's, by "
+        "a factor of 2.3; five have neither",
         duration=rc.log_range(0.5, 16.0),
     ),
     size=lambda c: 0.2 * whole(c),
@@ -196,7 +194,9 @@ APART = 2.3
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
     why="nothing is drawn, and no ratio is within 15% of 2.3 or 1/2.3: all eight must be right",
     controls=(
-        rc.Control("together", "all embeddings are as one-hot ones", lambda cell: "together"),
+        rc.Control(
+            "together", "together in all embeddings, as in one-hot ones", lambda cell: "together"
+        ),
         rc.Control("relations", "relations always come first", lambda cell: "relation"),
     ),
     plot=rc.Plot("map", x="subjects", group=("embeddings",)),

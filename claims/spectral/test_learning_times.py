@@ -128,7 +128,9 @@ gradient_ratio = ratio_in(300)(
         rc.times(1.0025),
         rc.Control("no-logarithms", "sqrt(S/R)", root),
         rc.Control(
-            "frequencies", "as rarely as seen: S/R", lambda c: c["subjects"] / c["relations"]
+            "frequencies",
+            "S/R: times in inverse proportion to frequencies",
+            lambda c: c["subjects"] / c["relations"],
         ),
     ),
     plot=PLOT,
@@ -137,12 +139,12 @@ gradient_ratio = ratio_in(300)(
 gradient_exponents = ratio_in(300)(
     "D.gradient-exponents",
     "At sizes that can be run, gradient flow's ratio grows with S and falls with R as predicted",
-    """At finite size the ratio grows more slowly than the root of S/R: the slower part starts
-    nearer to its goal in logarithms, and the faster one takes longer to saturate.""",
+    """At finite size the ratio grows more slowly than the root of S/R. On a logarithmic scale the
+    part learned later starts nearer to its goal, and the other part takes longer to saturate.""",
     source=rc.Source("D", "D1", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=r"\rho \propto S^{e_S}R^{e_R},\quad e_S = 0.440,\ e_R = -0.384",
-    regime="S from 16 to 64, R from 4 to 16, from the manifold at 0.01",
+    regime="S from 16 to 64; R from 4 to 16; a start on the manifold with coordinates of 0.01",
     cells={"standard": lasting(sizes(*EXPONENT_PAIRS, flow="gradient"))},
     rule=rc.Exponents(
         {"subjects": 0.44, "relations": -0.38},
@@ -152,9 +154,9 @@ gradient_exponents = ratio_in(300)(
     ),
     why="ratios are right to 1e-4 or better, and S and R each vary by a factor of 4",
     controls=(
-        rc.power(subjects=0.0025),
-        rc.power(relations=0.0025),
-        rc.Control("limit", "the root, at any size", root),
+        rc.power("subjects+0.0025", "an exponent of S that is 0.0025 larger", subjects=0.0025),
+        rc.power("relations+0.0025", "an exponent of R that is 0.0025 larger", relations=0.0025),
+        rc.Control("limit", "the root of S/R at any size", root),
     ),
 )
 
@@ -171,7 +173,7 @@ gradient_limit = ratio_in(600)(
     "logarithms, and of R - 1 instead of R. With a start of 0.01 they are 0.06 and 0.12 off. They "
     "tend to the limit slowly: at R = 4 the exponent of S is still 0.02 off at S = 10^9",
     controls=(
-        rc.power("fourth-root", "as the fourth root of S", subjects=-0.25),
+        rc.power("fourth-root", "as S to the power 1/4", subjects=-0.25),
         rc.power("three-quarters", "as R to the power -3/4", relations=-0.25),
         rc.power("frequencies", "as S/R", subjects=0.5, relations=-0.5),
     ),
@@ -201,7 +203,7 @@ spectral_ratio = ratio_in(120)(
         rc.Control(
             "gradient", "the ratio under gradient flow", lambda c: ratio(c.replace(flow="gradient"))
         ),
-        rc.Control("simultaneous", "both at once", lambda cell: 1.0),
+        rc.Control("simultaneous", "both at the same time", lambda cell: 1.0),
     ),
     plot=PLOT,
 )

@@ -59,7 +59,8 @@ gradient_step = by_gradient(
     "One gradient step recalls the predicted number of items, within 8%",
     """After one gradient step item i competes with the more frequent items. Item j beats it where
     v_j . v_i happens to exceed p_i/p_j. So the number recalled tends to C_a d^(1/(2a)), without a
-    logarithm; C_1.5 = 2.68 and C_2 = 2.58, of which nearly two thirds are reached at d = 64.""",
+    logarithm; C_1.5 = 2.68 and C_2 = 2.58. At d = 64 nearly two thirds of this limit are
+    recalled.""",
     predict=rc.on(theory.recalled_gradient),
     regime=GAUSSIAN.searched("on the grid, 4 to 7 items are recalled"),
     cells={"smoke": sizes(32), "standard": sizes(32, 64), "full": sizes(32, 64, 128)},
@@ -112,8 +113,8 @@ spectral_step = by_spectral(
     regime=GAUSSIAN,
     cells={"smoke": sizes(64, exponents=(2.0,)), "standard": sizes(64), "full": sizes(64, 128)},
     rule=rc.MeanRatio(rc.Region(0.94, 1.07)),
-    why="""The theory states 2%: what is left out is of order 1/d^2 in signals, 1/d in the noise;
-        the rest is statistical.""",
+    why="""The theory states 2%: what it leaves out is of order 1/d^2 in signals and 1/d in the
+        noise. The rest is statistical.""",
     replicates={"smoke": (32, 256), "standard": (128, 1024)},
     controls=(
         rc.times(1.15, "more", "15% more items"),
@@ -135,8 +136,8 @@ def newton_step(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     size=lambda c: 0.2 * c["items"] ** 2,
     cells={"standard": sizes(64), "full": sizes(64, 128)},
     rule=rc.Ordering(smaller="five_times", larger="spectral"),
-    why="""The paper states no factor; five is ours. The theory has 8 and 12 at d = 64, growing as d
-        up to logarithms.""",
+    why="""The paper states no factor; five is ours. The theory has factors of 8 and 12 at d = 64,
+        which grow as d up to logarithms.""",
     replicates=(64, 256),
     controls=(
         rc.Control(
@@ -169,7 +170,7 @@ def far_more(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     replicates=(128, 512),
     controls=(
         rc.times(0.6, "fewer", "three fifths as many"),
-        rc.times(1.5, "more", "half as many again"),
+        rc.times(1.5, "more", "1.5 times as many"),
         rc.reads("gradient-instead", "a gradient step stores as many as Newton's", "gradient"),
     ),
     plot=rc.Plot(x="dim", group=("exponent",), y_label="items recalled, spectral over Newton"),
@@ -188,11 +189,11 @@ spectral_exponent = by_spectral(
     """The number of items recalled after one spectral step grows as d^(1 + 1/(2a)), faster than the
     dimension.""",
     latex=r"N_{spectral}\propto d^{1+\frac1{2a}}",
-    regime="a = 1.5, 16 items a dimension, d = 32 and 128",
+    regime="a = 1.5, 16 items per dimension, d = 32 and 128",
     cells={"standard": sizes(32, 128, exponents=(1.5,))},
     rule=rc.Exponents({"dim": 4 / 3}, 0.08),
     why="""The finite-size theory has 1.35 on this grid: the logarithm of the number of competitors
-        lowers the exponent, what is lost at the top of the spectrum raises it.""",
+        lowers the exponent, and what is lost at the top of the spectrum raises it.""",
     replicates=(96, 768),
     controls=(
         rc.Control("parameters", "as d^(1 + 1/a)", rule=rc.Exponents({"dim": 5 / 3}, 0.08)),
@@ -206,7 +207,7 @@ steep_exponent = by_spectral(
     "At a = 2 a spectral step recalls d^(5/4) items",
     "The steeper the frequencies, the closer the exponent 1 + 1/(2a) is to 1.",
     latex=r"N_{spectral}\propto d^{1+\frac1{2a}}",
-    regime="a = 2, 16 items a dimension, d = 32 and 128",
+    regime="a = 2, 16 items per dimension, d = 32 and 128",
     cells={"standard": sizes(32, 128, exponents=(2.0,))},
     rule=rc.Exponents({"dim": 5 / 4}, 0.1),
     why="The finite-size theory has 1.30 on this grid, and 1.22 at d above 1000.",
@@ -219,10 +220,10 @@ steep_exponent = by_spectral(
 
 gradient_exponent = by_gradient(
     "E.gradient-exponent-literal",
-    "The limit d^(1/(2a)) of the gradient step, taken literally at small sizes",
+    "At small sizes a gradient step recalls d^(1/(2a)) items, as in the limit",
     "The number of items recalled after one gradient step grows as d^(1/(2a)).",
     latex=r"N_{gradient}\propto d^{\frac1{2a}}",
-    regime="a = 1.5, 16 items a dimension, d = 24 and 96",
+    regime="a = 1.5, 16 items per dimension, d = 24 and 96",
     cells={"standard": sizes(24, 96, exponents=(1.5,))},
     rule=rc.Exponents({"dim": 1 / 3}, 0.08),
     why="an exponent within 0.08 would make the law of the limit useful at these sizes",

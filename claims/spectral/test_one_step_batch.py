@@ -71,7 +71,7 @@ SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
     latex=r"\sum_iE_n\prod_{j\ne i}E_{n_j}\Phi\left(\frac{u_i\cdot y}{\sigma_j}\right),\quad"
     r"\sigma_j^2\simeq\frac{(n_j/B)^2+|y|^2}d,\quad y=\frac{n_i}B|v_i|u_i+r",
     predict=rc.on(theory.recalled_gradient),
-    regime=theory.BATCH.searched("the grid has batches up to saturation"),
+    regime=theory.BATCH.searched("on the grid, batches up to saturation of the step"),
     cells={"smoke": GRADIENT_BATCHES[1:2], "standard": GRADIENT_BATCHES},
     rule=rc.MeanRatio(rc.Region(0.91, 1.11)),
     why="""The theory states 4%: counts and competitors are taken as independent. The rest is
@@ -85,8 +85,9 @@ SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
     ),
 )
 def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A gradient step sees how often each item occurs in a batch of B samples. Up to B of order
-    d^(1/2) the batch limits the number of items recalled, and beyond that the population does."""
+    """A gradient step depends on how often each item occurs in a batch of B samples. Up to B of
+    order d^(1/2) the batch limits the number of items recalled. For larger B the frequencies in the
+    population limit this number."""
     return block.draw(measured.one_step, cell, steps=("gradient",))["gradient"]
 
 
@@ -113,7 +114,7 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 )
 def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The law of one spectral step holds with the weights n_i/B of a batch of B samples, in which
-    item i occurs n_i times. It holds even if the items of the batch do not fill the matrix."""
+    item i occurs n_i times. It holds even if a batch has fewer than d different items."""
     return block.draw(measured.one_step, cell, steps=("spectral",))["spectral"]
 
 
@@ -156,15 +157,15 @@ SHARES = rc.Betting(0, 2)
 
 @batch_claim(
     "E.batch-saturation",
-    "A batch at which the gradient step has saturated leaves the spectral one far below",
+    "A batch that saturates the gradient step is far too small to saturate the spectral step",
     latex=r"\frac{N_{gradient}(B)}{N_{gradient}(\infty)}>\frac{N_{spectral}(B)}"
     r"{N_{spectral}(\infty)}+\frac12",
     regime="batches at which the gradient step saturates",
     cells={"standard": SMALL, "full": SMALL + batches({(128, 2.0): (32,)})},
     rule=rc.Ordering(smaller="spectral", larger="gradient", margin=0.5, method=SHARES),
-    why="""The theory has shares of 1.0 and more for the gradient step, and of 0.06 to 0.24 for the
-        spectral one. A share above 2, where the whole population recalls few items, counts as 2,
-        for either step; the spectral one's are far below.""",
+    why="""A step's share is its count of items over its count on the whole population. The theory
+        has shares of 1.0 and more for the gradient step, and of 0.06 to 0.24 for the spectral step.
+        If the count on the population is small, a share may exceed 2, and counts as 2.""",
     replicates=(64, 2048),
     controls=(
         rc.Control(
@@ -174,7 +175,7 @@ SHARES = rc.Betting(0, 2)
         ),
         rc.Control(
             "alike",
-            "both have reached the same share",
+            "the gradient step's share is less than 0.3 larger",
             rule=rc.Ordering("gradient", "spectral", -0.3, method=SHARES),
         ),
     ),
@@ -198,11 +199,15 @@ def saturation(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     regime="a = 1.5, 16 items per dimension, d = 64, B = 32 for the gradient step",
     cells={"standard": batches({(64, 1.5): (32,)})},
     rule=rc.Ordering(smaller="gradient_all", larger="gradient", margin=1.0),
-    why="the theory has 9.7 items against 7.1; we ask for one more",
+    why="by theory the batch recalls 9.7 items and the population 7.1; we ask for one more",
     replicates=(256, 1024),
     controls=(
-        rc.Control("swapped", "fewer", rule=rc.Ordering("gradient", "gradient_all")),
-        rc.Control("half-again", "1.6 times as many", rule=rc.Ordering("half_again", "gradient")),
+        rc.Control(
+            "swapped", "a batch recalls fewer", rule=rc.Ordering("gradient", "gradient_all")
+        ),
+        rc.Control(
+            "half-again", "1.6 times as many on a batch", rule=rc.Ordering("half_again", "gradient")
+        ),
     ),
 )
 def overshoot(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:

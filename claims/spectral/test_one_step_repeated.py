@@ -11,9 +11,9 @@ import recall_claims as rc
 from simulation.spectral import one_step as measured
 
 DERIVED = rc.Source("E", "E3", provenance="derived", reference="theory/spectral/one_step.md")
-PROTOCOL = """A protocol of ours, for both rules. Every step takes the gradient at zero of the items
-    that are not yet recalled. The step is this gradient over its spectral norm, or its polar
-    factor."""
+PROTOCOL = """A protocol of ours. Both rules take the gradient at W = 0 of the items that are not
+    yet recalled, in every step. The gradient rule's step is this gradient over its spectral norm,
+    and the spectral rule's step its polar factor."""
 steps_claim = partial(rc.claim, source=DERIVED, replicates=(48, 384))
 RULES = ("gradient", "spectral")
 LAST = 8
@@ -57,12 +57,17 @@ START = sizes(32, steps=(1, 2, 4))
     ),
     cells={"smoke": START[:2], "standard": START},
     rule=rc.Ordering(smaller="half_more", larger="spectral"),
-    why="""One step is E.spectral-beats-gradient. In pilots with other seeds the factor falls from
-        five to two over four steps, and reaches one after some sixteen.""",
+    why="""One step is as in E.spectral-beats-gradient. In pilots with other seeds the spectral rule
+        stores five times as many items after one step and twice as many after four. The factor
+        reaches one after some sixteen steps.""",
     replicates=(64, 512),
     controls=(
-        rc.Control("swapped", "the gradient is ahead", rule=rc.Ordering("spectral", "gradient")),
-        rc.Control("eightfold", "eight times as many", rule=rc.Ordering("eightfold", "spectral")),
+        rc.Control(
+            "swapped", "the gradient rule is ahead", rule=rc.Ordering("spectral", "gradient")
+        ),
+        rc.Control(
+            "eightfold", "it stores eight times as many", rule=rc.Ordering("eightfold", "spectral")
+        ),
     ),
     plot=rc.Plot(x="steps", group=("exponent",), y_label="items recalled", log="xy"),
 )
@@ -75,18 +80,18 @@ def first_steps(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
 
 @steps_claim(
     "E.several-steps-end",
-    "In the end both rules store equally many items, within 18%",
+    "In the end gradient and spectral steps store equally many items, within 18%",
     latex=r"N_{gradient}(\infty) = N_{spectral}(\infty)",
     predict=lambda _: 1.0,  # as many
     regime=f"{PROTOCOL} Here d = 24 and 32, d^2/4 items, 40 steps; the last 8 are averaged",
     cells={"standard": sizes(24, 32, steps=(40,))},
     rule=rc.MeanRatio(rc.Region(0.85, 1.18), method=rc.Student(spent=0.25)),
-    why="""A sixth is far from the factor of five after one step; pilots with other seeds find less
-        than a tenth. Region and replicates follow them.""",
+    why="""A difference of a sixth is far from the factor of five after one step. Pilots with other
+        seeds find a difference below a tenth. Region and replicates follow them.""",
     replicates=(192, 1536),
     controls=(
-        rc.times(1.45, "more", "the gradient stores 45% more"),
-        rc.times(0.7, "fewer", "the gradient stores 30% fewer"),
+        rc.times(1.45, "more", "gradient steps store 45% more"),
+        rc.times(0.7, "fewer", "gradient steps store 30% fewer"),
     ),
     plot=rc.Plot(x="dim", group=("exponent",), y_label="items recalled, gradient over spectral"),
 )

@@ -64,7 +64,7 @@ TRAJECTORY = (
     latex=r"W_{OV} = \alpha_SU_SZ_S^\top+\alpha_RU_RZ_R^\top,\quad "
     r"W_{KQ} = (\beta_SZ_S1+\beta_RZ_R1)\,z_q^\top",
     regime=common.simulable(theory.PATHS, 256).searched(
-        "random orthonormal embeddings for the other flows; more subjects than relations and fewer"
+        "random orthonormal embeddings for gradient and spectral flow; on the grid S > R and S < R"
     ),
     size=lambda c: 10 * whole(c),
     cells={"smoke": without_part(TRAJECTORY)[::3], "standard": without_part(TRAJECTORY)},
@@ -74,7 +74,9 @@ TRAJECTORY = (
     "weights of order 1; in pilots 1e-14 to 1e-11. A part that all answers' logits share does not "
     "count, because softmax ignores it; sign flow with one-hot embeddings has such a part",
     controls=(
-        rc.reads("any-start", "a start off by a part in 1,000 is as good", "disturbed"),
+        rc.reads(
+            "any-start", "a start off the manifold by a part in 1,000 leads back to it", "disturbed"
+        ),
         rc.reads("three", "subjects and relations have the same coordinates", "difference"),
         rc.reads("still", "attention stays as it was", "attention"),
     ),
@@ -120,7 +122,7 @@ def exchanged(cell: rc.Cell) -> float:
     predict=LOG_ODDS,
     latex=r"q_S = \frac{\alpha_S(t)\,\beta_S(t)}{\sqrt R} - \log(S-1)",
     regime=common.simulable(theory.PATHS, 256).searched(
-        "random orthonormal embeddings for the other flows; more subjects than relations and fewer",
+        "random orthonormal embeddings for gradient and spectral flow; on the grid S > R and S < R",
         part=common.PARTS,
     ),
     size=lambda c: 10 * whole(c),
@@ -129,19 +131,21 @@ def exchanged(cell: rc.Cell) -> float:
     rule=rc.MeanDifference(rc.Region(-1e-5, 1e-5), method=rc.Deterministic()),
     why="the stated error of the integration, in log odds that run from -2.7 to 4. Steps of h at "
     "rates lambda up to 1 have a relative error of (lambda h)^4/120 times the number of e-folds, "
-    "2e-6 at the largest sizes. The closed form leaves out less",
+    "2e-6 at the largest sizes. What the closed form leaves out is less than this",
     controls=(
         rc.at(
-            "late", "two parts in a million of the time late", time=lambda c: c["time"] * (1 - 2e-6)
+            "late",
+            "too late by two parts in a million of the time",
+            time=lambda c: c["time"] * (1 - 2e-6),
         ),
-        rc.at("larger-start", "from a start a part in 1,000 larger", start=START * 1.001),
+        rc.at("larger-start", "a start larger by a part in 1,000", start=START * 1.001),
         rc.Control("exchanged", "S and R change places in the equations", exchanged),
     ),
     plot=rc.Plot("parity", y_label="log odds"),
 )
 def trajectory(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Each of four coordinates follows its own equation. The product of the two coordinates of the
-    subjects (relations) gives the odds that the answer has the right subject (relation)."""
+    subjects (relations) gives the log odds that the answer has the right subject (relation)."""
     model = task(cell, block)
     return each(
         block, getattr(model.odds(end(cell, model, flows.clock(cell["time"], STEPS))), cell["part"])

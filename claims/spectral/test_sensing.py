@@ -24,20 +24,19 @@ HALF = table("rows columns measurements time", (8, 8, 8, 0.6), (16, 8, 16, 0.6),
 
 @rc.claim(
     "H.sensing-loss",
-    "On few Gaussian measurements Muon's loss falls as (1 - c t)^2, where gradient descent's falls "
-    "exponentially",
+    "On few Gaussian measurements Muon's loss falls as (1 - c t)^2, not exponentially",
     source=derived("H1"),
     predict=rc.on(theory.sensing_loss),
     regime=theory.FEW,
     size=work,
     cells={"smoke": HALF[:1], "standard": HALF},
     rule=rc.MeanDifference(rc.Region(-0.025, 0.025)),
-    why="two exact bounds are 0.045 apart at an eighth as many measurements as weights; their c is "
-    "known to 0.003, which is 0.002 of the loss",
+    why="two exact bounds are 0.045 apart at an eighth as many measurements as weights; c is known "
+    "to 0.003, which is 0.002 of the loss",
     replicates=(64, 1024),
     controls=(
-        rc.Control("exponential", "exp(-2 c t), at the same speed", lambda c: slowed(c)),
-        rc.Control("flow", "1 - 2 c t, without the end", lambda c: 1 - 2 * speed(c) * c["time"]),
+        rc.Control("exponential", "exp(-2 c t), with the same first speed", lambda c: slowed(c)),
+        rc.Control("flow", "1 - 2 c t, a straight line", lambda c: 1 - 2 * speed(c) * c["time"]),
         rc.at("faster", "a quarter faster", time=0.75),
         rc.at("slower", "a fifth slower", time=0.48),
     ),
@@ -75,14 +74,14 @@ FITTED = table("rows columns measurements", (8, 8, 2), (16, 8, 4), (12, 12, 4))
     cells={"smoke": FITTED[:1], "standard": FITTED},
     rule=rc.MeanDifference(rc.Region(-0.091, 0.091)),
     why="two exact bounds are the root of rho apart, 0.177 at a 32nd as many measurements as "
-    "weights; their c is known to 0.003. With 1,024 replicates the claim was undecided under one "
+    "weights; c is known to 0.003. With 1,024 replicates the claim was undecided under one "
     "of four other seeds",
     replicates=(64, 2048),
     controls=(
         rc.times(1.25, "faster", "a quarter faster"),
         rc.times(0.8, "slower", "a fifth slower"),
         rc.Control("never", "exponentially, and so never", lambda _: 0.0),
-        rc.Control("all", "as fast as equal singular values of 1 would", lambda _: 1.0),
+        rc.Control("all", "1/T = 1, as for a gradient of equal singular values", lambda _: 1.0),
     ),
     dtype="float32",
 )
@@ -120,8 +119,8 @@ SQUARE = table("rows columns measurements time", (8, 8, 2, 0.6), (16, 16, 4, 0.6
     "large Gaussian matrix's least singular values",
     replicates=(64, 512),
     controls=(
-        rc.reads("gradient", "gradient descent", "gradient"),
-        rc.reads("one-value", "one singular value carries all", "one_value"),
+        rc.reads("gradient", "gradient descent's singular values", "gradient"),
+        rc.reads("one-value", "only one singular value is not zero", "one_value"),
     ),
     dtype="float32",
 )
@@ -150,8 +149,7 @@ SPREAD = table(
 
 @rc.claim(
     "H.gradient-values",
-    "Steps of the same norm do not make gradient descent's singular values equal: they are a "
-    "Gaussian matrix's, exactly",
+    "The ratios of gradient descent's singular values have exactly the law of a Gaussian matrix's",
     source=derived("H2"),
     predict=rc.on(theory.gradient_concentration),
     regime=rc.Regime(
@@ -175,7 +173,7 @@ SPREAD = table(
     replicates=(512, 8192),
     controls=(
         rc.Control("equal", "equal singular values", lambda _: 1.0),
-        rc.reads("muon", "Muon", "muon"),
+        rc.reads("muon", "Muon's singular values", "muon"),
         rc.times(1.05),
         rc.times(0.95),
     ),

@@ -53,7 +53,7 @@ COUNTS = sizes((48, 1.5, 1), (48, 1.5, 2), (48, 2.0, 2), (64, 1.5, 3), (64, 2.0,
     controls=(
         rc.times(1.2),
         rc.times(0.8),
-        rc.Control("one-fewer", "as after one step fewer", one_fewer),
+        rc.Control("one-fewer", "as after one fewer step", one_fewer),
     ),
     plot=PLOT,
 )
@@ -114,14 +114,14 @@ interval, because about one run in a thousand loses a head item, and then has a 
     size=lambda c: 0.012 * c["items"] ** 2,
     cells={"standard": BOUNDED},
     rule=rc.OneSided(upper=1.0, method=SHARES),
-    why="""the paper has logarithms instead of our 3. In pilots (seed 1005) the sum is 1.7 and 2.6
-        times d_t^(1-a) after one and two steps on the population. After three it is 7: head items
-        are lost, as in the finite-size theory up to d = 200""",
+    why="""the paper has logarithms instead of our 3. In pilots (seed 1005) the loss is 1.7 and
+        2.6 times d_t^(1-a) after one and two steps on the population. After three it is 7: some of
+        the most frequent items are lost, as in the finite-size theory up to d = 200""",
     from_pilot=True,
     replicates=(64, 4096),
     controls=(
-        rc.reads("third", "so does a third step", "third"),
-        rc.reads("no-cap", "batches do not cap what is recalled", "no_cap"),
+        rc.reads("third", "the bound holds after a third step, too", "third"),
+        rc.reads("no-cap", "the bound needs no cap on batches", "no_cap"),
     ),
 )
 def loss(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
@@ -168,12 +168,12 @@ standard cells, and 1.2 to 1.45 at d = 64. The cut can only lower them."""
         and 48, a = 1.5 and 2) this pair has the largest minimum of the ratio over one to four
         steps, 0.9. At d = 64 (seed 1012) the ratio is 0.9 to 1.04 after two and three steps. The
         rest, 0.1, is what the replicates resolve. Beyond this grid the third step's ratio at
-        a = 1.5 falls: it is 0.82 at d = 96, and the step adds no items from d = 64 to 128. From
-        d = 192 on the ratio is 0.93 and more, by one memory each.""",
+        a = 1.5 falls: it is 0.82 at d = 96, and this step adds no items from d = 64 to 128. From
+        d = 192 on the ratio is 0.93 and more, by one memory for each d.""",
     from_pilot=True,
     replicates=(96, 768),
     controls=(
-        rc.reads("one-fewer", "as many without the last step", "before"),
+        rc.reads("one-fewer", "as many after one fewer step", "before"),
         rc.times(1.4),
     ),
 )

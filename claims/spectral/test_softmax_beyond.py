@@ -28,7 +28,8 @@ beyond = relaxing(
     cells={"standard": CELLS},
     rule=rc.MeanRatio(REGION, method=ALL),
     replicates=2,
-    why="under the theorem's assumptions F.muon-frequencies has 0.9 to 1; we allow as much above 1",
+    why="under the theorem's assumptions F.muon-frequencies has 0.9 to 1 times this loss; we allow "
+    "as much above 1",
     controls=(
         rc.Control("gradient", "as under gradient flow", rc.on(theory.gradient_excess)),
         rc.times(2.0),

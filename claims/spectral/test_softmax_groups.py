@@ -65,8 +65,8 @@ gradient_many = flowing(
     regime=theory.MANY,
     cells={"standard": MANY},
     rule=partial(rc.MeanRatio, method=ALL),
-    why="the formula is exact; steps of the integrator, a quarter of an item's own time, cost "
-    "1e-10 on the grid and 2e-6 where there is one frequency",
+    why="the formula is exact; steps of the integrator, a quarter of the shortest 1/p, cost 1e-10 "
+    "on the grid and 2e-6 where there is one frequency",
     controls=(
         rc.times(1.001),
         rc.at("few", "as with a tenth of the items", items=lambda cell: cell["items"] // 10),
@@ -82,13 +82,13 @@ gradient_exponent_flatter = flowing(
     nearly that order while rare items remain.""",
     source=derived("F3"),
     latex=r"E(T)\propto T^{-(1-1/\beta)}",
-    regime="T from 31 to 502 times the most frequent item's own time",
+    regime="T from 31/p to 502/p, p the frequency of the most frequent item",
     cells={"standard": MANY[:5]},
     rule=rc.Exponents({"time": -1 / 3}, 0.05, method=ALL),
     why="the closed form has -0.36 to -0.38 on this grid, as rare items run out, and -0.34 to "
     "-0.35 with 10,000 frequencies",
     controls=(
-        rc.power("other-power", "-(1 - 1/2), as for a power of 2", time=-1 / 6),
+        rc.power("other-power", "exponent -(1 - 1/2), as for beta = 2", time=-1 / 6),
         rc.power("rate", "as 1/T, as for equal frequencies", time=-2 / 3),
         rc.power("logarithmic", "slower than any power", time=1 / 3),
     ),
@@ -106,7 +106,7 @@ MUON_MANY = table(
     source=derived("F1", "F4"),
     predict=STEADY,
     regime=rc.Regime(
-        "without noise, t in steps of 0.2 and of at most K/2,500",
+        "without noise; t in steps of 0.2, up to K/2,500",
         {
             "items": (*(2**k for k in range(12, 18)), 100_000),
             "groups": (1, 2, 8, 10, 32, 64, 100),
@@ -117,7 +117,7 @@ MUON_MANY = table(
     ),
     cells={"standard": MUON_MANY},
     rule=rc.MeanRatio(rc.Region(0.9995, 1.0001), method=ALL),
-    why="to first order the loss is less by at most t/K, 4e-4 at most in this regime",
+    why="to first order the loss is less by a share of at most t/K, 4e-4 at most in this regime",
     controls=(
         rc.times(1.001),
         rc.Control(
@@ -145,7 +145,7 @@ HORIZONS = table(
 
 @exact(
     "F.muon-horizon",
-    "After T steps of 2 (log K)/T Muon's excess is of order ((log K)/T)^2 at most, or far less",
+    "After T steps of 2 (log K)/T Muon's excess loss is at most of order ((log K)/T)^2",
     source=derived("F3"),
     latex=r"E_T\le\frac{\eta^2}8,\quad\eta=\frac{2\log K}T",
     regime=rc.Regime(
@@ -162,11 +162,11 @@ HORIZONS = table(
     cells={"standard": HORIZONS},
     rule=rc.OneSided(upper=1.0, method=ALL),
     why="with one frequency the excess has a second derivative of at most 1/4, and the lead is at "
-    "most a step from its end: hence 1/8. The place where steps meet the end decides how much less "
-    "the excess is; a hundredth was chosen after a run",
+    "most a step from the lead of least loss: hence the 1/8. Their distance in the end decides how "
+    "far the excess is below this bound. The hundredth of a control was chosen after a run",
     controls=(
-        rc.reads("rate", "it is a rate: the excess is never below a hundredth of this", "least"),
-        rc.reads("half", "with half the constant", "doubled"),
+        rc.reads("rate", "the excess is never below a hundredth of the bound", "least"),
+        rc.reads("half", "the bound with half the constant", "doubled"),
         rc.reads("literal", "steps of (log K)/T itself do as well", "literal"),
     ),
 )

@@ -66,12 +66,12 @@ GRADIENT = (
 gradient_flow = flowing(
     "F.gradient-flow",
     "Gradient flow learns frequent items first, by a closed form with one number per item",
-    "An item's lead q grows as e^q - 1 + (K - 1) q = K p t, and with noise to log(c K/alpha).",
+    "An item's lead q obeys e^q - 1 + (K - 1) q = K p t. With noise it ends at log(c K/alpha).",
     source=derived("F1"),
     predict=EXCESS,
     cells={"smoke": GRADIENT[3:4], "standard": GRADIENT},
     rule=partial(rc.MeanRatio, method=ALL),
-    why="the formula is exact; steps of the integrator, a quarter of an item's own time, cost 1e-6",
+    why="the formula is exact; steps of the integrator, a quarter of the shortest 1/p, cost 1e-6",
     controls=(
         rc.times(1.001),
         rc.at("no-noise", "labels without noise", noise=0.0),
@@ -110,8 +110,8 @@ SLOPE = table(
 
 gradient_exponent = flowing(
     "F.gradient-exponent",
-    "Frequencies that fall as a power: gradient descent's excess loss falls as T^(-(1 - 1/beta))",
-    "The excess loss is at least of order T^(-(1 - 1/beta)), its order while rare items remain.",
+    "With power-law frequencies gradient descent's excess loss falls as T^(-(1 - 1/beta))",
+    "The excess loss is of order T^(-(1 - 1/beta)), and not less, while rare items remain.",
     source=derived("F3"),
     latex=r"E(T)\propto T^{-(1-1/\beta)}",
     regime=rc.Regime(
@@ -130,7 +130,7 @@ gradient_exponent = flowing(
     why="the closed form has -0.51 to -0.52 on this grid, and -0.50 at K = 4096",
     controls=(
         rc.power("rate", "as 1/T, as for equal frequencies", time=-0.5),
-        rc.power("other-power", "-(1 - 1/1.5), as for a power of 1.5", time=1 / 6),
+        rc.power("other-power", "exponent -(1 - 1/1.5), as for beta = 1.5", time=1 / 6),
         rc.power("spectral", "as 1/T^2, Muon's bound", time=-1.5),
     ),
     plot=rc.Plot(x="time", y_label="excess loss (nats)", log="xy"),
@@ -175,11 +175,11 @@ UNEQUAL = table(
 
 @exact(
     "F.muon-frequencies",
-    "Muon hardly sees the frequencies: at most a tenth below the loss of equal ones",
+    "With unequal frequencies Muon's loss is at most a tenth below the loss with equal ones",
     source=derived("F1"),
     predict=STEADY,
     regime=rc.Regime(
-        "8 items a group and more, t from 2 to 8",
+        "groups of 8 items and more, t from 2 to 8",
         {
             "items": (64, 96, 128, 192, 256),
             "groups": (2, 4, 8, 16),
@@ -191,7 +191,7 @@ UNEQUAL = table(
     cells={"standard": UNEQUAL},
     rule=rc.MeanRatio(rc.Region(0.9, 1.0), method=ALL),
     why="F4 lets a step's entries change by (1 + M)/C for M groups of C items, up to 1.1 here. An "
-    "outside check found 1 to 9% in the loss",
+    "outside check found losses lower by 1 to 9%",
     controls=(
         rc.times(1.2),
         rc.times(0.85),
@@ -228,8 +228,8 @@ def muon_frequencies(cell: rc.Cell, block: rc.Block) -> Tensor:
     rule=rc.OneSided(upper=1.0, method=ALL),
     why="the statement, with the constant 1; a pilot had a tenth of it",
     controls=(
-        rc.reads("twentieth", "a twentieth of that", "twentyfold"),
-        rc.reads("hundredth", "a hundredth of that", "hundredfold"),
+        rc.reads("twentieth", "a twentieth of (1 + M)/C", "twentyfold"),
+        rc.reads("hundredth", "a hundredth of (1 + M)/C", "hundredfold"),
     ),
 )
 def polar_factor(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
@@ -267,12 +267,12 @@ floor_claim = measuring(floor, exact)
 muon_floor = floor_claim(
     "F.muon-floor",
     "With noise Muon ends in an oscillation, at a known excess",
-    "From T* on the loss oscillates at a known excess over the labels' entropy.",
+    "Once the lead passes log(c K/alpha), the loss oscillates at a known excess over the least.",
     source=derived("F2"),
     predict=rc.on(theory.spectral_floor),
     regime=rc.Regime(
-        "at most 45 steps to the end, of which the last passes it between a quarter and three "
-        "quarters of its way: else rounding errors lead away",
+        "at most 45 steps to log(c K/alpha), which the last of them passes between a quarter and "
+        "three quarters of its way: else rounding errors lead away",
         {
             "items": range(4, 129),
             "noise": (0.05, 0.1, 0.2, 0.3, 0.4),
@@ -296,17 +296,17 @@ muon_floor = floor_claim(
 muon_floor_exponent = floor_claim(
     "F.muon-floor-exponent",
     "The floor of Muon's excess loss is of order eta^2",
-    "From T* on the loss oscillates at an excess of order eta^2 over the labels' entropy.",
+    "Once the lead passes log(c K/alpha), the loss oscillates at an excess of order eta^2.",
     source=derived("F2"),
     latex=r"E_\infty\propto\eta^2",
-    regime="steps that pass the end halfway, 10 to 40 of them on the way",
+    regime="10 to 40 steps up to log(c K/alpha), and a step that passes this lead halfway",
     cells={"standard": RATES},
     rule=rc.Exponents({"rate": 2.0}, 0.05, method=ALL),
     why="the next order of the excess is eta^4, below 1% of it at the largest step",
     controls=(
         rc.power("linear", "of order eta", rate=-1.0),
         rc.power("cubic", "of order eta^3", rate=1.0),
-        rc.power("slightly", "eta^1.9", rate=-0.1),
+        rc.power("slightly", "of order eta^1.9", rate=-0.1),
     ),
     plot=rc.Plot(x="rate", group=("items",), y_label="excess loss (nats)", log="xy"),
 )
@@ -314,7 +314,7 @@ muon_floor_exponent = floor_claim(
 
 @exact(
     "F.sign-basis",
-    "In the items' own basis sign descent at half the step does as Muon",
+    "In the items' own basis sign descent with half the step has Muon's loss",
     source=derived("F5"),
     predict=rc.on(theory.steady_loss, speed=2.0),
     latex=r"E=\log\left(1+(K-1)e^{-2t}\right)",
@@ -327,18 +327,18 @@ muon_floor_exponent = floor_claim(
     ),
     cells={"standard": rc.grid(items=(16, 64), time=(1.0, 3.0, 6.0))},
     rule=rc.MeanRatio(rc.Region(0.999999, 1.000001), method=ALL),
-    why="exact: every entry of the gradient has the sign of the identity's",
+    why="exact: the negative gradient is positive on the diagonal and negative elsewhere",
     controls=(
         rc.times(1.0001),
-        rc.Control("muon", "as Muon at the whole step", STEADY),
+        rc.Control("muon", "as Muon with the same step", STEADY),
         rc.reads("given-basis", "signs in a basis of cosines do as well", "given"),
     ),
     plot=rc.Plot(x="time", group=("items",), y_label="loss (nats)", log="y"),
 )
 def sign_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """In the basis where entries are items, signs raise each item's own score and lower all others,
-    so leads grow twice as fast as under Muon. In another basis, which queries and answers share,
-    leads grow more slowly than in the items' basis."""
+    """In the basis where entries are items, sign descent raises each item's own score and lowers
+    all others, so leads grow twice as fast as under Muon. In another basis, which queries and
+    answers share, leads grow more slowly than in the items' basis."""
     task = learned(cell, block)
     own = task.mean_excess(last(cell, block, flows.sign, 0.05))
     cosines = torch.from_numpy(dct(np.eye(cell["items"]), norm="ortho")).to(own)
@@ -360,7 +360,7 @@ given_basis = partial(
 
 
 def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]:
-    """Divide losses of Muon, and of signs in the items' basis, by signs' loss in random bases."""
+    """Divide losses of Muon and own-basis sign descent by the loss of random-basis sign descent."""
     task = learned(cell, block)
     streams = Streams.like(block.rngs, task.frequencies)
     drawn = [rotated(streams, cell["items"]) for _ in range(bases)]
@@ -376,8 +376,8 @@ def shares_left(cell: rc.Cell, block: rc.Block, bases: int) -> dict[str, Tensor]
 
 @given_basis(
     "F.sign-given-basis",
-    "In the items' own basis sign descent leaves less than half of the loss of a shared random one",
-    why="we call half of the loss another law; pilots (seed 1001) have 0.12 and 0.15",
+    "In the items' own basis sign descent leaves less than half of its loss in a random basis",
+    why="a factor of two counts as another law; pilots (seed 1001) have 0.12 and 0.15 of the loss",
 )
 def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In a random basis, which queries and answers share, sign descent leaves more than twice as
@@ -391,7 +391,7 @@ def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "With two random bases sign descent does as well as in the items' own basis",
     source=derived("F5"),
     relaxes=("one basis for queries and answers: a basis for each", "signs in a given basis"),
-    why="half, as for one basis; in a trial the own basis left thousands of times more",
+    why="half, as for one basis; in a trial the items' basis left thousands of times more loss",
 )
 def sign_two_bases(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """In the items' own basis sign descent leaves less than half of the loss that it leaves if

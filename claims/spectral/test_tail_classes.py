@@ -70,8 +70,8 @@ RANKS = table(
 
 @rc.claim(
     "H.muon-classes",
-    "In any orthonormal embeddings Muon's first step gives all classes nearly the same lead, "
-    "except a class that is much rarer than all others",
+    "Muon's first step gives all classes nearly the same lead, except a class much rarer than all "
+    "others",
     source=derived("H3", "H4"),
     predict=rc.on(theory.muon_lead),
     regime=theory.CLASSES,
@@ -82,18 +82,23 @@ RANKS = table(
     replicates=4,
     controls=(
         rc.Control("equal", "the same lead for all classes", lambda _: 1.0),
-        rc.at("flatter", "as of half the power", power=lambda c: c["power"] / 2),
-        rc.Control("infinite", "as if K/(K - 1) were all", lambda c: c["items"] / (c["items"] - 1)),
-        rc.reads("gradient", "gradient descent, in a step of the same length", "gradient"),
-        rc.reads("sign", "Adam in one-hot embeddings", "sign"),
+        rc.at("flatter", "as for frequencies to half the power", power=lambda c: c["power"] / 2),
+        rc.Control(
+            "infinite",
+            "K/(K - 1) for all classes, without w",
+            lambda c: c["items"] / (c["items"] - 1),
+        ),
+        rc.reads("gradient", "gradient descent's leads, in a step of the same length", "gradient"),
+        rc.reads("sign", "Adam's leads in one-hot embeddings", "sign"),
     ),
     plot=rc.Plot("parity", y_label="lead after a step"),
 )
 def muon_classes(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """A class's lead is K/(K - 1) (1 - w). The weight w is the class's share in a sum that rare
-    classes dominate. If n counts this class and all that are no more frequent, w is at most 1/n.
-    So rare classes are learned as fast as frequent classes, except for a class much rarer than all
-    others: with four classes of frequencies 1 to 4^-8 its lead is a tenth of the other leads."""
+    """A class's lead, its own score less the mean of its other scores, is K/(K - 1) (1 - w). The
+    weight w is the class's share in a sum that rare classes dominate. If n counts this class and
+    all that are no more frequent, w is at most 1/n. So rare classes are learned as fast as frequent
+    classes, except for a class much rarer than all others. With four classes of frequencies 1 to
+    4^-8 its lead is a tenth of the other leads."""
     gradient = first_gradient(cell, block)
     found = memory.leads(memory.in_bases(singular_values.polar, *embeddings(cell, block))(gradient))
     one_hot = memory.leads(flows.sign(gradient))
@@ -117,7 +122,7 @@ GAPS = table("items imbalance error", (128, 0.125, 0.1), (256, 0.5, 0.01), (256,
     size=work,
     cells={"smoke": GAPS[:1], "standard": GAPS},
     rule=rc.MeanRatio(rc.Region(0.995, 1.03), method=ALL),
-    why="the next order adds at most 0.3 log(K/eps)/K, 2.6% with terms in 1/K",
+    why="the next order adds a share of at most 0.3 log(K/eps)/K, 2.6% with terms in 1/K",
     replicates=2,
     controls=(
         rc.times(1.05),
@@ -127,7 +132,7 @@ GAPS = table("items imbalance error", (128, 0.125, 0.1), (256, 0.5, 0.01), (256,
             "log K/K times the constant, without the error of the best class",
             lambda c: math.log(c["items"]) / theory_size(c) * theory.muon_gap(**c),
         ),
-        rc.reads("gradient", "gradient descent", "gradient"),
+        rc.reads("gradient", "gradient descent's gap", "gradient"),
     ),
     plot=rc.Plot("parity", y_label="gap in log odds", log="xy"),
 )
@@ -211,7 +216,7 @@ RARE = table("imbalance", (1 / 4,), (1 / 8,), (1 / 16,), (1 / 32,), items=64)
     controls=(
         rc.power("muon", "independent of the frequency, as under Muon", imbalance=-1.0),
         rc.power("root", "as the square root of the frequency", imbalance=-0.5),
-        rc.power("slightly", "as the frequency to the 1.2", imbalance=0.2),
+        rc.power("slightly", "as the frequency to the power 1.2", imbalance=0.2),
     ),
     plot=rc.Plot(x="imbalance", y_label="mean lead of rare classes", log="xy"),
 )
@@ -268,17 +273,18 @@ adam_several_steps = beyond(
     regime="K = 64; half of the classes 1/4 or 1/8 times as frequent; steps add up to 0.1, after "
     "which frequent classes have 4 times their initial probability at most",
     cells={"standard": [cell.replace(time=0.1) for cell in HALF]},
-    why="a tenth either way is as unbalanced; a pilot (numpy, seed 1000) had 1.01 to 1.03",
+    why="a ratio within a tenth of the prediction counts as equally unbalanced; a pilot (numpy, "
+    "seed 1000) had 1.01 to 1.03 times the prediction",
 )
 
 adam_learned = beyond(
     "H.beyond-adam-learned",
     "Once frequent classes are learned, ten steps of Adam differ from one large step",
     "one step: ten steps of Adam as it is used, which add up to frequent classes' learning",
-    "Once frequent classes are learned, the gradient is left to rare ones. Does one large step "
-    "then still say how unbalanced small steps are?",
+    "Once frequent classes are learned, the gradient comes from rare classes alone. Small steps "
+    "are still as unbalanced as one large step.",
     regime="K = 64; half of the classes 1/4 or 1/8 times as frequent; steps add up to 0.55, after "
     "which frequent classes are right with probability 0.65",
     cells={"standard": [cell.replace(time=0.55) for cell in HALF]},
-    why="as for H.beyond-adam-steps; a pilot under seed 1000 of numpy had 1.2",
+    why="as for H.beyond-adam-steps; a pilot (numpy, seed 1000) had 1.2 times the prediction",
 )

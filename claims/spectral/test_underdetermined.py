@@ -28,8 +28,8 @@ COUNT = 32
     regime="any inputs and outputs; n below the inputs' dimension and at most the outputs'",
     cells={"smoke": ANY[:1], "standard": ANY},
     rule=rc.Identity(0.501),
-    why="exact; steps of a 32nd of the time of least loss find the end within half a step, and "
-    "rounding has a thousandth",
+    why="exact; steps of a 32nd of the time of least loss find the end within half a step, and a "
+    "thousandth of a step is for rounding",
     replicates={"smoke": 6, "standard": 24},
     controls=(
         rc.reads("mean", "until the mean eigenvalue", "mean"),
@@ -68,8 +68,8 @@ TIMES = table("samples dim outputs", (2, 3, 3), (4, 6, 5), inputs="orthonormal")
 
 @rc.claim(
     "H.flat-time",
-    "With n orthonormal inputs and outputs in n + 1 dimensions, singular values stay equal until t "
-    "with chance e^(-n(n + 1) t^2/2)",
+    "Outputs in n + 1 dimensions: n singular values stay equal until t with chance "
+    "e^(-n(n + 1) t^2/2)",
     source=derived("H1"),
     predict=lambda cell: theory.flat_time(cell["samples"]),
     latex=r"P(t_*>t)=e^{-n(n+1)t^2/2}",
@@ -89,11 +89,11 @@ TIMES = table("samples dim outputs", (2, 3, 3), (4, 6, 5), inputs="orthonormal")
     "region was 0.04 before a pilot (seed 1001)",
     replicates=8192,
     controls=(
-        rc.Control("complex", "as of complex outputs", complex_law),
+        rc.Control("complex", "as for complex outputs", complex_law),
         rc.Control(
-            "one-fewer", "as of one sample fewer", lambda c: theory.flat_time(c["samples"] - 1)
+            "one-fewer", "as for one sample fewer", lambda c: theory.flat_time(c["samples"] - 1)
         ),
-        rc.reads("last", "when the last singular value stops", "last"),
+        rc.reads("last", "they stay equal until the last one stops", "last"),
     ),
 )
 def flat_time(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
@@ -124,9 +124,9 @@ EARLY = table(
     "It stated 0.004 before a pilot (seed 1001)",
     replicates=(64, 1024),
     controls=(
-        rc.Control("equal", "as if all n directions were one", lambda c: (1 - c["time"]) ** 2),
-        rc.at("one-ratio", "outputs do not spread", outputs=10**6),
-        rc.reads("gradient", "gradient descent, in steps of the same length", "gradient"),
+        rc.Control("equal", "(1 - t)^2, as if f were 1", lambda c: (1 - c["time"]) ** 2),
+        rc.at("one-ratio", "outputs have equal singular values", outputs=10**6),
+        rc.reads("gradient", "gradient descent's loss, in steps of the same length", "gradient"),
     ),
     plot=rc.Plot("parity", y_label="loss over its start"),
 )
@@ -169,17 +169,17 @@ KEPT = table(
         rc.at("later", "a tenth more time", time=lambda c: 1.1 * c["time"]),
         rc.Control(
             "limit",
-            "outputs without a spread, so that all stop at once",
+            "outputs have equal singular values, so that all stop at once",
             lambda c: min(1.0, c["time"] ** -2),
         ),
-        rc.reads("gradient", "gradient descent, over its largest one", "gradient"),
+        rc.reads("gradient", "gradient descent's, over its largest one", "gradient"),
     ),
     plot=rc.Plot(x="time", group=("samples", "outputs"), y_label="mean square over t^2"),
 )
 def singular_values(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Each singular value of W equals the time, until it reaches the singular value of Y in the
     same direction and stops. So all singular values are equal until the first of them stops. Under
-    gradient descent their ratios never change."""
+    gradient descent their ratios never change. The claim is on their mean square over t^2."""
     task, time = drawn(cell, block)
     moved = measured.after(task, time, 20)
     descended = measured.after(task, time, 20, identity)

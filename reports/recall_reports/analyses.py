@@ -114,7 +114,7 @@ class Analyses:
         return (self.said(claim)[claim.headline] if claim.components else "") or "–"
 
     def ends(self, claim: ClaimRow) -> list[Range | None]:
-        """Return the intervals of a claim's components."""
+        """Return each component's usual interval."""
         return [None if found is None else found.ends for found in self.of(claim)]
 
     @property

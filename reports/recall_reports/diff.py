@@ -29,9 +29,9 @@ from recall_reports.record import ClaimRow, Range, Record
 from recall_reports.record.text import line
 
 ROUNDED, ROUNDED_REGION = 0.1, 0.01
-"""Largest moves of an estimate by rounding, as shares of its distance from an end of its interval,
-and from an end of its region. Other processors' rounding moves trained models by 0.08 of the first
-distance."""
+"""Largest moves of an estimate by rounding, as shares of its distance from the farther end of its
+interval, and of its region. On other processors, trained models' estimates move by 0.08 of the
+first distance."""
 PAIRS = 3
 """Largest number of different edits of a kind to list one by one."""
 SHOWN, BEFORE = 120, 20
@@ -46,7 +46,7 @@ TEXTS = (
 """Declared parts of a claim's record that are texts."""
 LISTED = {"controls": "controls", "statements": "statements", "declared": "declared parts"}
 LISTED_OF_TIER = {"regions": "components", "predictions": "cells"}
-"""Names of parts to list if added or removed, by kind; these two kinds only within one tier."""
+"""Words for subjects, by kind; those added or removed are listed only if tiers agree."""
 
 
 class Kind(StrEnum):
@@ -145,7 +145,7 @@ def _judged(was: ClaimRow, now: ClaimRow, same_tier: bool) -> Iterator[Change]:
 
 
 def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool, versions: str) -> list[Change]:
-    """Name the component that moved farthest, in widths of the difference's interval, if any.
+    """Return the move that is largest in widths of the difference's interval; [] if none.
 
     `versions`: the library versions that differ, as text.
     """
@@ -245,7 +245,7 @@ def _edits(
 ) -> Iterator[tuple[str, str, str]]:
     """Compare texts of one kind by subject; merge equal edits, and show a few.
 
-    `listed`: name of the subjects, if adding or removing subjects is an edit.
+    `listed`: a word for subjects; "" if adding or removing them is no edit.
     """
     gone, added = ("; ".join(sorted(a.keys() - b.keys())) for a, b in ((old, new), (new, old)))
     if listed and (gone or added):

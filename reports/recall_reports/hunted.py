@@ -11,7 +11,7 @@ FEW = 10
 
 
 def lines(record: Record) -> Iterator[str]:
-    """Write a line for each searched claim, confirmed violations first, and count the others."""
+    """Write a line per searched claim, confirmed violations first, and count unsearched ones."""
     hunted = [claim for claim in record.claims if claim.hunt is not None]
     searched = [claim for claim in hunted if claim.hunt and not claim.hunt.why_not]
     for claim in sorted(searched, key=lambda claim: violation(claim) == ""):

@@ -156,8 +156,8 @@ def controls(record: Record) -> tuple[int, int]:
 def combined(claims: Sequence[ClaimRow]) -> str:
     """Return one state for several claims: the worst of the claims on theorems.
 
-    "False, as expected" is a success, returned only if all other claims were not run. Exploratory
-    claims of different states are "exploratory".
+    "False, as expected" is a success, returned only if no other claim was run. Exploratory claims
+    alone, if states differ, are "exploratory".
     """
     found = count(claim for claim in claims if not claim.exploratory)
     for state in WORST_FIRST:

@@ -4,8 +4,8 @@ The analysis decides nothing. A verdict rests on tests that assume no curve. Rea
 confidence intervals, so the report shows these too, as a check of the engine by other code:
 
 * a critical value is where a probit curve in the logarithm of the scanned size, fitted to the
-  shares, crosses the target; its error is by the delta method. Shares that are means of
-  probabilities vary less than coins, so the cells' errors give the dispersion;
+  shares, crosses the target; its error is by the delta method. A mean of
+  probabilities varies less than a share of successes, so the cells' errors give the dispersion;
 * an exponent is the slope of the logarithms, weighted by the errors of the cells' means. A law that
   bends has no single exponent. For predicted means, the exponent is the slope of the predictions
   plus the slope of observed / predicted;
@@ -204,7 +204,7 @@ def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float]
 
 
 def _separated(shares: Array) -> bool:
-    """Check whether arbitrarily steep curves fit the shares, which are in order of size."""
+    """Check whether arbitrarily steep curves fit the shares, ordered by scanned size."""
     steps = np.diff(shares)
     within = int(((shares > 0) & (shares < 1)).sum())
     return within < 2 and bool((steps >= 0).all() or (steps <= 0).all())

@@ -16,7 +16,7 @@ from simulation.attention.sampling import Batch
 from simulation.tiles import TILE_ELEMENTS
 
 DENSE_RATIO = {torch.float64: 16, torch.float32: 1}
-"""Measured on a CPU: a single inner product costs as much as this many from one matrix product.
+"""Number of inner products in a matrix product that take a CPU as long as one computed alone.
 Decides speed only, never the value."""
 
 DENSE_SUM_RATIO = {torch.float64: 1, torch.float32: 0}
@@ -171,7 +171,7 @@ def _sparse(table: torch.Tensor) -> bool:
 def _sampled(
     table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor
 ) -> torch.Tensor:
-    """Multiply row i by the table's rows at its tokens, up to ``ends[i]`` in ``tokens``."""
+    """Multiply row i by the table's rows at the flat ``tokens[ends[i - 1]:ends[i]]``."""
     wanted = _csr(tokens.flatten(), ends, table.new_zeros(tokens.numel()), len(table))
     found: torch.Tensor = torch.sparse.sampled_addmm(wanted, rows, table.mT)
     return found.values().view(tokens.shape)

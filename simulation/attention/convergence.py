@@ -19,7 +19,7 @@ from simulation.tiles import groups
 class Limit:
     """Limit of the three steps on ``batch``, compared with finite steps on fresh sequences.
 
-    ``sequences``: number of fresh sequences per replicate, drawn by one of ``rngs`` for each.
+    ``sequences``: how many fresh sequences each replicate's generator in ``rngs`` draws.
     """
 
     def __init__(self, batch: Batch, rngs: Rngs, *, sequences: int) -> None:

@@ -52,9 +52,9 @@ def _lucky(batch: Batch, scores: Scores, answers: torch.Tensor) -> torch.Tensor:
     """Compute the probability that a fresh sequence is not localised and yet gets its label: (R,).
 
     ``answers``: (R, V), the label predicted if attention is on a token without the trigger. F is
-    the distribution function of the token scores theta, and F(theta-) its limit from below. Of
-    the other L - 1 tokens, token v scores highest with probability F(theta_v)^{L-1} -
-    F(theta_v-)^{L-1}, which tokens of equal score share. Attention is then on v, unless the
+    the distribution function of token scores theta, F(theta-) its limit from below. The highest
+    of the other L - 1 scores is theta_v with probability F(theta_v)^{L-1} - F(theta_v-)^{L-1};
+    tokens of this score are equally likely. Attention is then on v, unless the
     informative token scores higher.
     """
     others = batch.length - 1

@@ -1,8 +1,8 @@
 """Readings of a memory, a table of vectors: a sample reads the row of its informative token.
 
-`simulation.attention.noise_decomposition` explains the letters of formulas, and computes its pieces
-from the readings. A table (V, V), for a vocabulary of V tokens, counts the tokens (columns) in
-samples with each informative token (rows). If most of it would be empty, sums run over the samples.
+`simulation.attention.noise_decomposition` explains the letters of formulas, and computes the pieces
+of scores from the readings. With V tokens, `Readings.counts` is a table (V, V) of tokens (columns)
+in samples with each informative token (rows). If most counts would be 0, no table is made.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ def apply(matrix: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
 
 
 def _rows(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
-    """Convert tokens (r, ...) to rows of the concatenated tables of all replicates."""
+    """Convert tokens (r, ...) to row numbers in the replicates' concatenated tables."""
     first = vocab_size * torch.arange(len(tokens), device=tokens.device)
     return tokens + first.view(-1, *[1] * (tokens.ndim - 1))
 
@@ -181,9 +181,9 @@ class Readings:
     def within_sample(self) -> tuple[torch.Tensor, torch.Tensor]:
         r"""Compute the weights, (r, V) each, of two expected readings of samples' own values.
 
-        Each reading is a sum over samples i with the factor :math:`g_{ii}/N^2`. The first sums
-        :math:`E[\Sigma^C_i h^C_i]` given sample i's informative token. The second sums
-        :math:`E[\Sigma^C_i h^C_i + \Sigma^I_i h^I_i]` over context and informative token.
+        Each is a sum, over samples i, of :math:`g_{ii}/N^2` times an expectation. The first has
+        :math:`E[\Sigma^C_i h^C_i]` given sample i's informative token. The second has
+        :math:`E[\Sigma^C_i h^C_i + \Sigma^I_i h^I_i]` for a random informative token.
         """
         size, length = self.vocab_size, self.length
         norms, ones = self.z.square().sum(2), apply(self.z, self.z.sum(1))

@@ -1,8 +1,8 @@
 """Variants of the task that each relax one assumption of the theorem.
 
 Functions take a batch of `sampling.draw`, with the trigger in the keys only. Some return a variant
-of the batch. The others train on the batch, except `zipf`, which trains on new sequences. For tests
-they draw `FRESH` sequences per replicate by the law of training, and return a mean: (R,).
+of the batch. The others train on the batch, except `zipf`, which trains on new sequences. They then
+test on `FRESH` sequences per replicate of the same law, and return a mean over these: (R,).
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ FRESH = 256
 
 
 def localised(batch: Batch, rngs: Rngs) -> torch.Tensor:
-    """Measure the share of fresh sequences that the three steps on ``batch`` localise: (R,)."""
+    """Measure the share of fresh sequences localised after three steps on ``batch``: (R,)."""
     return _found(sampling.fresh(batch, rngs, samples=FRESH), three_steps.token_scores(batch))
 
 

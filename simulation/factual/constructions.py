@@ -30,8 +30,8 @@ FREQUENCY = 6.0
 MARGIN, SCALE = 0.85, 100.0
 """Scores: EOS gets MARGIN * SCALE, a head's own tokens SCALE."""
 NEGLIGIBLE = 45.0
-"""Distance from EOS's score down to a floor of all scores. Each prompt has EOS, so shares of
-lower scores are lost in rounding, and denormals in float32 take eight times as long.
+"""Distance below EOS's score to which lower scores are raised. Each prompt has EOS, so rounding
+hides their weights; as denormals in float32 these would take eight times as long.
 """
 
 

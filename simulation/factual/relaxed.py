@@ -2,10 +2,11 @@
 
 Sequential learning has the task, losses and prompts (counts of tokens) of
 :mod:`simulation.factual.sequential_learning`; gradients are by automatic differentiation. As there,
-a table has a row for each of S subjects and R relations, one for EOS, and a last row for all N_0
-noise tokens. Noise tokens start equal, with one mean gradient. In a prompt each noise token has its
-mean count, so the last row moves by 1/N_0 of its gradient. Under gradient descent this row is exact
-for all models but `embedded`. In shapes, B is the number of replicates and P the number of prompts.
+weights have a row for each of S subjects and R relations, one for EOS, and a last row for all N_0
+noise tokens. Noise tokens start equal, each with its mean count in a prompt. The last row's
+gradient is the sum of theirs, so the row moves by 1/N_0 of it. Under gradient descent this row is
+exact for all models but `embedded`. In shapes, B is the number of replicates and P the number of
+prompts.
 """
 
 import copy
@@ -103,7 +104,7 @@ def noisy_pairs(task: FactPrompts, rngs: Rngs, prompts: int) -> Tensor:
 
 
 def zipf(task: FactPrompts, exponent: float) -> Tensor:
-    """Compute frequencies (S R,) of pairs: subject i has i^-exponent, relations are equal."""
+    """Compute frequencies (S R,) of pairs, proportional to i^-exponent for the i-th subject."""
     subjects = torch.arange(1, task.subjects + 1).to(task.target) ** -exponent
     return (subjects / subjects.sum() / task.relations).repeat_interleave(task.relations)
 
@@ -119,7 +120,7 @@ def answers_shared(task: FactPrompts, rngs: Rngs) -> FactPrompts:
 
 
 def overlapping(facts: Facts, streams: Streams, overlap: float) -> Facts:
-    """Give the facts' unit embeddings a common part, with a mean product near ``overlap``."""
+    """Give the unit embeddings a common part, with a mean inner product near ``overlap``."""
     with streams.together():
         common = [unit_vectors(streams, 1, facts.dim) for _ in range(2)]
 

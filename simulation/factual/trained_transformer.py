@@ -178,8 +178,8 @@ def train_best(
     """Train each model once per learning rate and keep the best, as published.
 
     All trainings of a model have the same facts, prompts and initial weights. A model that has
-    reached ``target`` at the first rate is not trained again. The other rates are trained in one
-    batch, and the first rate that reaches the target counts.
+    reached ``target`` at the first rate is not trained again. Other rates run in one batch, and
+    the first in the list that reaches the target counts.
 
     ``run``: other arguments of `train`.
 

@@ -192,9 +192,9 @@ def bits_per_weight(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
-    """Measure the bits per written weight, (R,), at the largest number of pairs that are recalled.
+    """Measure the bits per written weight, (R,), at the largest number n of pairs stored.
 
-    At this number n, at least 99% of the pairs are recalled. A random permutation maps n inputs to
+    Pairs are stored if at least 99% of them are recalled. A random permutation maps n inputs to
     n outputs. Answers with e errors leave at most n!/(n - e)! permutations, and so store
     log2 (n - e)! bits. The search for n is the published one: doubling, then bisection to 1%.
 

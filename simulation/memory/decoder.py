@@ -18,8 +18,8 @@ def directions(values: torch.Tensor, groups: int, shared: float) -> torch.Tensor
 
     The direction maximises its least cosine with the value's differences from others. It is the
     value less its group's mean, plus a multiple of the difference between this mean and the mean of
-    all. This multiple makes all these cosines equal. It is computed for values of length 1 with
-    scalar products ``shared`` in a group, and 0 elsewhere.
+    all. The multiple makes the cosines with all differences equal, for values of length 1 with
+    scalar products ``shared`` in a group and 0 elsewhere.
 
     ``values``: (..., F, k), in groups of equal size; may be projected.
     """

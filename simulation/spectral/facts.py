@@ -156,7 +156,7 @@ class Facts:
         return ov @ self.inputs.mT, (self.inputs @ (weights.kq @ self.inputs[:, -1:].mT))[..., 0]
 
     def _tables(self, values: Tensor, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Tabulate exp(logit - largest) by subject and relation; sum products over answers."""
+        """Tabulate scaled exp(logit) by subject and by relation, and its sum for each pair."""
         s = self.subjects
         logits = values * scores[:, None]
         by_s, by_r = logits[..., :s], logits[..., s:-1] + logits[..., -1:]

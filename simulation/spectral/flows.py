@@ -163,7 +163,7 @@ def learning_time(odds: Tensor, times: Sequence[float], error: float) -> Tensor:
 
     Args:
         odds: log odds of a right answer, (points, B).
-        times: times of the points; later times are ignored.
+        times: of the points; further times are ignored.
         error: error probability in (0, 1).
 
     Raises ValueError if a replicate never reaches ``error`` or starts at or below it, or if odds

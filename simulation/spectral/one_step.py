@@ -23,8 +23,8 @@ from simulation.tiles import groups
 Floats = npt.NDArray[np.float64]
 
 _FIRST = {"cpu": 32, "cuda": None}
-"""Number of outputs in a first comparison, by device type. Only items that win are compared with
-all. A GPU compares all at once: counting winners would make it wait."""
+"""Number of outputs compared first, by device type. Only items whose own output scores above these
+are compared with all. A GPU compares all at once: a count would make it wait."""
 _RANK = 1e-10
 """Singular values below this part of the largest are rounding."""
 
@@ -267,9 +267,9 @@ def _drawn(
     batch: int | None,
     scores: int = 0,
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Draw inputs and outputs, (R, N, d), and the items' frequencies, for groups of replicates.
+    """Draw inputs and outputs, (R, N, d), and two tables, for groups of replicates.
 
-    The last two are frequencies in each step, (R or 1, steps, N), and in the population, (N,).
+    The tables are frequencies in each step, (R or 1, steps, N), and in the population, (N,).
 
     ``scores``: number of scores of a replicate that are in memory at a time, in addition to four
     tables of the size of the inputs.

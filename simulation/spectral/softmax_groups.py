@@ -3,8 +3,8 @@
 Exchanging items of a group, together with their answers, changes nothing. So all entries of W that
 such exchanges map to each other are equal, and a table has each value once, with a column for each
 group of items. The first row has an item's score for its own answer. The second row has its score
-for any other answer, if the columns of W do not interact. If they do, each group of answers has a
-row. Tables are `Weights`. For 100,000 items in 1,000 groups, a table of two rows has 2,000 numbers.
+for any other answer. If steps mix columns of W (``apart``), each group of other answers has a row
+instead. Tables are `Weights`. For 100,000 items in 1,000 groups, two rows have 2,000 numbers.
 """
 
 from dataclasses import dataclass

@@ -188,7 +188,7 @@ def fitting_time(task: Task, left: float = 0.03) -> Tensor:
 
 
 def _most(left: float) -> int:
-    """Return twice the steps that leave a share ``left`` of the residuals on a straight path."""
+    """Return twice the number of steps until a share ``left`` of a straight path remains."""
     count, now = 0, 1.0
     while now > left:
         count, now = count + 1, now * (1 - STEP)
@@ -222,7 +222,7 @@ def straight_time(task: Task, halvings: int = 11) -> Tensor:
 
 
 def flat_steps(task: Regression, rate: Tensor, count: int) -> Tensor:
-    """Count Muon's first steps, up to ``count``, that leave all n singular values equal: (R,)."""
+    """Count Muon's first steps, up to ``count``, with all n singular values of W equal: (R,)."""
     samples = task.inputs.shape[-1]
     values = torch.linalg.svdvals(torch.stack([*steps(task, rate, count)]))[..., :samples]
     flat = values[..., -1] > (1 - FLAT) * values[..., 0]

@@ -103,12 +103,14 @@ def row(check: Check, *, seed: int, points: int = POINTS) -> str:
 
 
 def drawn(check: Check, seed: int, points: int) -> tuple[Cell, ...]:
-    """Draw random points at which the check states an error; check and seed fix the points.
+    """Draw random points at which the check states an error.
+
+    The check's name, errors and ranges and the seed fix the points.
 
     Raises:
         RuntimeError: almost no point of the ranges is in the regime.
     """
-    stated = (check.name, check.regime.text, *map(str, check.entry.errors))
+    stated = (check.name, *map(str, check.entry.errors))
     words = np.frombuffer(hashlib.sha256("\0".join(stated).encode()).digest(), dtype="<u4")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=words.tolist()))
     found: list[Cell] = []

@@ -172,7 +172,7 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
 
 SIZES = (6, 12, 24)
 MOST = 2**1.02
-"""Largest ratio of the calls that twelve more claims add to the calls that six more add.
+"""Bound on a quotient: calls that twelve more claims add, over calls that six more claims add.
 
 A claim takes 17,000 calls. Forty more for each pair of claims exceed the bound.
 """

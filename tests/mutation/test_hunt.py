@@ -21,7 +21,8 @@ RIGHT = orthonormal.recall
 def never_guessed(problem: Problem) -> float:
     """Predict the recall as if a token that was not seen were never guessed.
 
-    This error is planted below 32 tokens, and only for a trigger that is not in the values.
+    This error is planted only for vocabularies of fewer than 32 tokens and a trigger that is not in
+    the values.
     """
     if problem.vocab_size >= 32 or problem.trigger_in_values:
         return RIGHT(problem)

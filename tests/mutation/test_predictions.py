@@ -16,8 +16,8 @@ from tests.mutation.judge import Evidence, falsified
 from tests.mutation.mutants import Mutant, constants, exponents, powers
 
 BLUNT = {
-    "theory.attention.recall.all_tokens_probability x 1.3": "only where it is 1/2 is it tested, in "
-    "d: 1.3 times as many failures of single tokens are 2% there",
+    "theory.attention.recall.all_tokens_probability x 1.3": "claims test only the dimension at "
+    "which it is 1/2, and the factor changes this dimension by less than 3%",
     "theory.factual.trained_transformer.capacity x 1.3": "trained transformers stand at 0.7 of the "
     "line, in the middle of a region from 0.53 to 0.98 that follows it",
 }

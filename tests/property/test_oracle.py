@@ -63,7 +63,7 @@ def assert_two_steps(
     scores: three_steps.Scores,
     error: float,
 ) -> None:
-    """Assert that closed form and trained model are equal, up to an error in the direction."""
+    """Assert that closed form and trained model agree, attention directions up to ``error``."""
     assert torch.allclose(trained.first_value[r] / ETA, memory[r], rtol=0, atol=ROUNDING)
     direction = trained.attention[r] @ batch.query[r] / ETA
     assert float((direction - scores.direction[r]).norm()) <= error
@@ -106,8 +106,9 @@ def test_third_step(batch: sampling.Batch, tile: int) -> None:
 def _smallest_lead(explicit: Explicit, direction: torch.Tensor) -> float:
     """Return the smallest lead over the sequences.
 
-    A sequence's lead is its best score less the best score at the positions with another value. If
-    no sequence has another value, return the largest absolute score.
+    A sequence's lead is its best score less the best score at the positions whose value differs
+    from the value at the best position. If all values of each sequence are the same, return the
+    largest absolute score.
     """
     scores = explicit.keys @ direction
     best = scores.argmax(1)

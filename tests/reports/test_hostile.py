@@ -112,7 +112,7 @@ def read(text: str) -> tuple[str, list[str], set[str]]:
 
 @pytest.fixture
 def few(report: Record) -> Record:
-    """The sample without claims whose plot has at most 30 cells."""
+    """The sample, less the claims that have a plot of at most 30 cells."""
     report.claims = [claim for claim in report.claims if claim.plot is None or claim.cells[30:]]
     return report
 

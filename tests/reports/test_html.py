@@ -18,7 +18,7 @@ from tests.reports import builders, golden, sample
 
 @pytest.fixture(scope="module")
 def page(page: str) -> str:
-    """The sample page with all folded parts."""
+    """The sample page, with its folded parts unpacked."""
     return golden.unfolded(page)
 
 

@@ -1,4 +1,4 @@
-"""Rules for every picture and title of the suite's record, and the figures at its page's top."""
+"""Rules for all pictures and titles of the suite's record, and figures at the top of its page."""
 
 from collections import Counter
 from functools import partial
@@ -19,7 +19,7 @@ from tests import every_claim, figures
 
 @pytest.fixture(scope="module")
 def claims(baseline: Record) -> dict[str, ClaimRow]:
-    """The claims with the cells that were simulated."""
+    """The suite's claims by id, without the cells that were not simulated."""
     return {
         claim.id: replace(claim, cells=[cell for cell in claim.cells if cell.replicates])
         for claim in baseline.claims
@@ -84,7 +84,7 @@ def test_letters_of_a_papers_file_are_those_of_its_claims_formulas() -> None:
 
 
 def test_every_series_of_a_collapse_is_drawn(claims: dict[str, ClaimRow]) -> None:
-    """A series lies on the theory's curve if a wrong theory predicts what the right one does."""
+    """A series is drawn even if the wrong theory predicts its critical value right."""
     claim = claims["A.gradient-product"]
     for paint in collapse.painters(claim):
         assert len([mark for mark in drawn(paint, claim) if mark.kind == "dots" and mark.xs]) == 4

@@ -149,11 +149,11 @@ def test_two_steps_on_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_attention_step_may_see_other_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first sequence has label -1 and leaves the memory -5/3. On the second sequence, of label
-    1, attention then moves by -5/3 times a covariance of 2/9 or -4/9.
+    """The first sequence has label -1, and the memory after it is -5/3. On the second sequence, of
+    label 1, attention then moves by -5/3 times a covariance of 2/9 or -4/9.
 
-    If both steps use the second sequence, attention finds its position only if the covariance is
-    2/9.
+    If both steps use the second sequence, attention finds the informative position only if the
+    covariance is 2/9.
     """
     for tokens, share in (([0, 0, 1], 0.0), ([0, 1, 1], 1.0)):
         second = one_sequence(tokens, 0)

@@ -1,6 +1,7 @@
-"""No tensor of a replicate has more elements than the largest of a few tensors.
+"""No tensor of a replicate has more elements than the largest of four tensors.
 
-These are the tokens of all sequences, all embeddings, one vector per sequence, and a tile.
+The four are the tokens of all sequences, all embeddings, one vector per sequence, and a tile: the
+part of a large product that is in memory at a time.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """The authors' own pictures, code and equations agree with the theory here.
 
 The numbers are independent of our simulations, though we ran the code of paper G and solved the
-equations of paper D. A number may differ by its reading error, by three standard errors if it is a
-mean of runs, and by the prediction's own error. Nothing is random.
+equations of paper D. A number may differ by a sum: its error of reading or computing, three
+standard errors if it is a mean of runs, and the prediction's own error. Nothing is random.
 `python -m tests.unit.test_published` prints the table of `claims/papers/published/README.md`, where
 the sources are.
 """
@@ -58,7 +58,7 @@ def stated(function: Callable[..., float], cell: dict[str, Any], value: float) -
 
 
 def curve() -> Iterator[Row]:
-    """Yield rows of paper B, figure 5: steps to half of a stage's loss, and the plateau."""
+    """Yield rows of paper B, figure 5: plateau, and steps until half of a stage's loss is left."""
     lines = read("factual_recall_loss_curve")
     both, relation = (
         np.array([(line["step"], line["value"]) for line in lines if line["curve"] == name], float)
@@ -181,8 +181,10 @@ def test_no_recorded_training_beats_the_least_error() -> None:
 
 
 def test_trained_memories_beat_every_cutoff() -> None:
-    """With fewer dimensions than tokens and 102400 samples, the error is less than a fourth of a
-    cut-off memory's. A cut-off memory stores only the most frequent tokens, in the best number.
+    """After 102400 samples, with fewer dimensions than tokens, a trained memory's error is less
+    than a fourth of the best cut-off memory's error.
+
+    A cut-off memory stores only the p most frequent tokens, and the best one has the best p.
     """
     least = {
         int(line["d"]): float(line["error"])

@@ -117,10 +117,14 @@ REFUSED = (
     ("layer(embeddings='gaussian')", "'sphere' only"),
     ("theory.attention_mlp.activations.moments('sine', 1.0)", "unknown activation 'sine'"),
     ("theory.attention_mlp.activations.moments('relu', 0.0)", "positive"),
+    (
+        "theory.attention_mlp.recall.capacity(dim=2, width=8, activation='tanh')",
+        "needs 3 dimensions",
+    ),
     ("theory.lower_bound.linear_mmse.linear_mmse_accuracy(problem(dim=2))", "dim is 2"),
     ("theory.lower_bound.linear_mmse.linear_mmse_accuracy(problem(dim=127))", "dim is 127"),
     *(
-        (f"theory.factual.additive_heads.{what}_dim({sizes})", "tell apart")
+        (f"theory.factual.additive_heads.{what}_dim({sizes})", "to distinguish")
         for what in ("subject", "relation")
         for sizes in ("0, 4", "3, 1")
     ),

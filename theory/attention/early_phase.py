@@ -24,7 +24,7 @@ _EVERY = SIZES.searched(
     gamma=log_range(256, 1e12, per_octave=1),
 )
 LIMIT = _EVERY.searched(
-    "eta 10^4 times below and gamma eta 10^4 times above its unit",
+    "eta <= 10^-4 V L; gamma eta >= 10^4 L^2 V/(1 - 1/L)",
     holds=lambda cell: (
         cell["eta"] * 1e4 <= cell["vocab_size"] * cell["length"]
         and cell["gamma"] * cell["eta"] * signal_unit(Problem.of(cell)) >= 1e4

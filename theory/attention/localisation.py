@@ -201,9 +201,9 @@ def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
     r"""Dimension $D$ at which $f_D$ has the kurtosis of one replicate's token scores.
 
     For Gaussian embeddings the scores of a replicate have a uniform direction in $R^V$, so that
-    each is nearly normal: $D=\infty$. With their Gram matrix $K$ and a term's covariance power $p$,
-    a score has the variance $(K^{p+1})_{vv}$, which varies as $|z_v|^{2\eta}$. Here $\eta$ is
-    $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$, $[x^k]$ takes the coefficient of $x^k$, and
+    each is nearly normal: $D=\infty$. With the embeddings' Gram matrix $K$ and a term's covariance
+    power $p$, a score has variance $(K^{p+1})_{vv}$, which varies as $|z_v|^{2\eta}$. Here $\eta$
+    is $\eta_{p+1} = [x^{p+1}](M^2 - M)/t_{p+1}$, $[x^k]$ takes the coefficient of $x^k$, and
     $M=\sum_kt_kx^k=1/(1-a)$ with $a \propto |z_v|^2$. Unit lengths remove this variation, so that
     $D = d/\eta^2$, with $\eta$ the mean over terms, weighted by shares.
     """
@@ -330,8 +330,8 @@ def probability(problem: Problem, given: SignalToNoise | None = None) -> float:
     for d >= 12 and V >= 8 d: {error}. With the trigger in the values, 70 random settings (V from
     128 to 1,024, d up to 44) have errors of -0.030 to 0.012, at a standard error of 0.004. The
     formula is too low where the error is largest: by more than 0.02 where V < 256, or N < 22 and
-    d < 19. For L from 3 to 7, 20 settings with N >= V/4 have errors of -0.014 to 0.004. Settings
-    with N = 18 to 43 have up to -0.05, as their predicted noise is too large. $G(\mathrm{SNR})$
+    d < 19. For L from 3 to 7, 20 settings with N >= V/4 have errors of -0.014 to 0.004. At
+    smaller N (18 to 43) they reach -0.05, as predicted noise is too large. $G(\mathrm{SNR})$
     alone, with a normal $\theta_v$ and no spread between replicates, differs from this formula
     by -0.14 to 0.10 for V >= 256 and N >= V/3, and by up to 0.27 with fewer samples.
 

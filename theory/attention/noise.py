@@ -4,7 +4,7 @@ The score of token $v$ is $\theta_v = z_v^\top w$ (see `theory.attention.signal`
 tokens, averaged over data and embeddings, is the sum of the variances in `TERMS`, plus the
 covariances that are not negligible. D (label counts) and H (own memory) share the label counts.
 With the trigger in the values, B (stored context) and H share the contexts, and T (trigger
-direction) shares the trigger's overlaps with other terms. The terms are declared in
+direction) and other terms share the trigger's overlaps. The terms are declared in
 `theory.attention.noise_terms`; noise.md derives them.
 """
 

@@ -80,7 +80,7 @@ class NoiseTerm:
     def scaling(self, problem: Problem) -> float:
         """Power law with `exponents`, corrected for finite size like `variance`, up to a constant.
 
-        A measurement on a grid should find the exponents of this law on that grid.
+        Exponents fitted on a grid should be equal for this law and for simulation.
         """
         return _power_law(1.0, self.exponents, problem) * (
             self.variance(problem) / self.limit(problem)

@@ -102,9 +102,9 @@ def trigger_coefficient_variance(problem: Problem) -> float:
     r"""Variance $v_q$ of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
 
     Units are $s_0^2$, and $W = t_2(1 + h) + 3h + h^2$. $v_q$ is the variance over data and
-    embeddings, less the variance $2/d^2$ over embeddings of $q$ in the population. With the trigger
-    in the values, keys without the trigger also read the stored trigger, and $q$ includes the part
-    along $z_{trig}$ of what they add to $w$.
+    embeddings, less the part $2/d^2$ that stays as $N\to\infty$. With the trigger in the values,
+    keys without the trigger also read the stored trigger, and $q$ includes the part along
+    $z_{trig}$ of what they add to $w$.
     """
     return sum(trigger_coefficient_parts(problem).values())
 

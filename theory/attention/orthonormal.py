@@ -156,9 +156,8 @@ def _token_law(s: _Sizes) -> tuple[Array, Array]:
 def _token_cases(s: _Sizes) -> Iterator[tuple[float, float, Array]]:
     """Cases of a token: chance, score before deficits, and law of deficits (units 1/L) of each.
 
-    The token occurs in contexts, and some pairs of these occurrences meet, in one sequence or in
-    two of one label. It is the informative token of n samples, and occurs again in some of these
-    samples.
+    The token occurs in contexts. Two occurrences meet if they are in one sequence or in two of one
+    label. The token is informative in n samples, and occurs again in some of these.
     """
     meet = (s.L - 2) / (s.L - 1) / s.N + (1 - 1 / s.N) / s.V
     own = stats.binom.pmf(np.arange(min(s.N, 40) + 1), s.N, 1 / s.V)
@@ -275,10 +274,10 @@ def variance(problem: Problem) -> float:
 def localisation(problem: Problem) -> float:
     r"""Probability that a fresh sequence is localised, by the Poisson law of the counts.
 
-    $\theta_u$ and the distractors' scores follow the token law $F$, independently of
-    $\theta_{trig}$. The problem's ``dim`` and ``embeddings`` play no part. Finite size: within
-    {error} for V >= 128, L <= V/4 and N >= 12; with fewer samples exact ties decide, and the
-    formula may be 0.09 too high, with a standard error of 0.01 (V = 143, L = 9, N = 7).
+    The informative token's $\theta_u$ and the distractors' scores follow the token law $F$,
+    independently of $\theta_{trig}$. The problem's ``dim`` and ``embeddings`` play no part. Finite
+    size: within {error} for V >= 128, L <= V/4 and N >= 12; with fewer samples exact ties decide,
+    and the formula may be 0.09 too high, with a standard error of 0.01 (V = 143, L = 9, N = 7).
     """
     values, weights = _token_law(_sizes(problem))
     cumulative = np.concatenate([[0.0], np.cumsum(weights)])

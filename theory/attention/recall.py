@@ -48,7 +48,7 @@ PLAIN = REGIME.searched(
 )
 THRESHOLD = PLAIN.searched(without=("dim",))
 BALANCED = SEEN.searched(
-    "balanced data: as many samples of each token; unit-sphere embeddings, trigger in the keys",
+    "equally many samples of each token; unit-sphere embeddings, trigger in the keys",
     vocab_size=[2**k for k in range(6, 13)],
     samples=[2**k for k in range(6, 15)],
     without=("dim", "embeddings"),
@@ -56,7 +56,7 @@ BALANCED = SEEN.searched(
     balanced=(True,),
 )
 CLOSED_FORM = SEEN.searched(
-    "N >= 2 V, unit-sphere embeddings; 64 V with the trigger in the values",
+    "N >= 2 V, or 64 V with the trigger in the values; unit-sphere embeddings",
     holds=lambda cell: (
         cell["samples"] >= (64 if cell["trigger_in_values"] else 2) * cell["vocab_size"]
     ),
@@ -102,7 +102,7 @@ class Attended:
 
     Attributes:
         mean: share of the samples that attended to their informative token.
-        square: mean over tokens of the square of a token's share.
+        square: mean over tokens of the squared share of a token's samples.
     """
 
     mean: float = 1.0
@@ -156,7 +156,7 @@ def _interference(
 def _tail_dim(problem: Problem, dim: float) -> float:
     """Dimension of the sphere whose coordinates have the tail of a score, at a fixed length of y_v.
 
-    A coordinate of a Gaussian embedding is normal: 1/d is subtracted from the inverse dimension.
+    Gaussian embeddings have normal coordinates, so 1/dimension is lower by 1/d.
     """
     inverse = 1 / spectra.effective_rank(problem.vocab_size, dim)
     return 1 / (inverse - 1 / dim) if problem.embeddings == "gaussian" else 1 / inverse
@@ -288,7 +288,7 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
 def given_count(
     problem: Problem, counts: Array, *, balanced: bool = False, attended: Attended = PERFECT
 ) -> Array:
-    r"""Accuracy of tokens that ``counts`` samples, real numbers, stored correctly: (counts,).
+    r"""Accuracy of tokens that n samples stored correctly, for real n in ``counts``: (counts,).
 
     `recall_accuracy` is the mean of this accuracy over counts. Other samples store a wrong token
     under the right label. If ``counts`` are binomial with mean $\lambda P$, where $P$ varies

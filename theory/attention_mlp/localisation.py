@@ -16,7 +16,7 @@ _SOURCE = "paper A, arXiv 2603.15923, A9 (coupling of V, N, d, L, m); formula de
 _MOST_SAMPLES = 2**32
 _FACTORS = {"relu": (2.3, 4.7), "gelu": (1.0, 2.5), "tanh": (0.9, 2.0), "he3": (0.9, 2.0)}
 CRITICAL = mlp_noise.SPARSE.searched(
-    "trigger in the keys alone; N_c from V/3 to 4096, as bounded by an activation's two factors "
+    "trigger in the keys alone; N_c from V/3 to 4096 by two bounds, constants of the activation "
     "times V L/d^(3/2) (1 + L/d + L^2/V + dL/m)^(1/2)",
     holds=lambda cell: cell["vocab_size"] / 3 <= _bounds(cell)[0] and _bounds(cell)[1] <= 4096,
     samples=(1,),

@@ -7,7 +7,7 @@ $$ s_{ij} = \frac1N\sum_{i'} g_{ii'}\,\nabla_hK_m(\bar h_{i'}; \bar h_i)\cdot v_
    K_m(h', h) = \frac1m\sum_r\phi(w_r^\top h')\phi(w_r^\top h), \qquad
    g_{ii'} = \delta_i^\top U^\top U\delta_{i'} . $$
 
-The average over the layer is $c_1\,h'\cdot v + c_2\,h\cdot v$ with $c_1\approx b_1^2$ and
+Averaged over layers, $\nabla_hK_m\cdot v = c_1\,h'\cdot v + c_2\,h\cdot v$ with $c_1\approx b_1^2$,
 $c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear with other factors. The
 factor is $b_1^2$ for pairs of the same label, $\chi$ for a sample with itself, and
 $\beta = b_1^2 + b_0b_2$ for pairs through the mean covariance. Three terms are new, `LAYER_TERMS`.
@@ -197,7 +197,7 @@ LAYER_TERMS: dict[str, LayerTerm] = {}
 def _layer_term(
     symbol: str, *, latex: str, like: str
 ) -> Callable[[Callable[[MlpProblem], float]], Callable[[MlpProblem], float]]:
-    """Declare a formula as a term; its vector has the law of the attention-only term ``like``."""
+    """Declare a formula as a term with the covariance power of attention's term ``like``."""
 
     def declare(formula: Callable[[MlpProblem], float]) -> Callable[[MlpProblem], float]:
         LAYER_TERMS[symbol] = LayerTerm(latex, noise.COVARIANCE_POWERS[like], formula)
@@ -255,7 +255,7 @@ def terms(problem: MlpProblem) -> dict[str, float]:
     r"""Variances of all noise terms, by symbol, in units of $s_0^2$.
 
     First T, A to F, H and C2, rescaled from `theory.attention.noise`; then `LAYER_TERMS`. T, A
-    and C, as for infinite V, are sums of parts with different coefficients.
+    and C, taken at large V, are sums of parts with different coefficients.
     """
     p, c = problem, coefficients(problem)
     V, L, N, d, m = _sizes(problem)
@@ -324,7 +324,7 @@ def coefficient_variance(problem: MlpProblem) -> float:
 
 
 def _row_variance(problem: MlpProblem) -> float:
-    r"""Variance over rows of a row's contribution to $q$; the row overlaps by $x$ with the trigger.
+    r"""Variance of a row's contribution to $q$; $x$ is the row's overlap with the trigger.
 
     A sample's own value contributes $\frac VNL(\bar\psi+\chi x/L+\psi_2(x^2-1))x$; pairs of the
     same label contribute $(2b_1b_2/L)x + 2(b_2^2+b_1b_3)x^2/L^2$.

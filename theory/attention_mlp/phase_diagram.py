@@ -47,9 +47,9 @@ def localisation_width(problem: MlpProblem) -> float:
 def binding(problem: MlpProblem) -> str:
     """Name of the binding condition; the problem's own ``width`` does not matter.
 
-    A condition that no width meets binds first: "coverage", then localisation, named by its
-    obstacle, "mean bias" or "gradient noise", then "recall cap". Otherwise the condition that needs
-    the largest width binds: "recall", or "MLP noise" for localisation.
+    The first of these that no width meets binds: "coverage", localisation (named by its obstacle,
+    "mean bias" or "gradient noise"), "recall cap". If there is none, the condition that needs the
+    largest width binds: "recall", or "MLP noise" for localisation.
     """
     if -math.expm1(-problem.load) < 0.5:
         return "coverage"

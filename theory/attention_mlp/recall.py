@@ -14,8 +14,8 @@ With the trigger in the values all pre-activations share $\omega = w^\top z_{tri
 $\tau_\phi^2$ is the mean over $\omega$ of the variance of $\phi$ given $\omega$.
 
 The noise of few neurons is skewed: given the weights, $f_w^\top f_v$ has the third cumulant
-$E_\omega\,E\phi^3\kappa_3(\phi)/m^2$, with $\kappa_3$ the third cumulant. This cumulant moves the
-largest of V - 1 competitors where no other noise smooths it, at $d \ge V$.
+$E_\omega\,E\phi^3\kappa_3(\phi)/m^2$, with $\kappa_3$ the third cumulant. At $d \ge V$, where no
+other noise hides this skewness, it shifts the largest of V - 1 competing scores.
 """
 
 import math
@@ -42,14 +42,14 @@ REGIME = SIZES.searched(
     activation=("relu", "gelu", "tanh"),
     without=("length", "trigger_in_values"),
 )
-"""Regime of the error that `mlp_recall_accuracy` states without He2; `STATED` has He2 too."""
+"""Regime in which `mlp_recall_accuracy` states its error, without He2; `STATED` adds He2."""
 STATED = REGIME.searched(activation=("relu", "gelu", "tanh", "he2"))
 _WIDE = {"relu": (1.0, 2), "gelu": (1.0, 2), "tanh": (0.62, 2), "he2": (0.26, 3)}
 _NARROW = {"relu": 0.3, "gelu": 0.37, "tanh": 0.45, "he2": 0.42}
 _OFFSET = {"relu": 0.22, "gelu": 0.053, "tanh": 0.0, "he2": 0.0}
-"""Rounded constants, as the sizes to search must not depend on the law that is tried there. V log V
-at capacity: `_WIDE` has the factor and power of d at infinite width, `_NARROW` the factor of m d
-at small width. `_OFFSET`: the squared ratio of (E phi)^2 to Var phi."""
+"""Constants of regimes, rounded, as a regime must not depend on the law that is tested in it. At
+capacity V log V is factor * d^power (`_WIDE`) for large widths, and factor * m d (`_NARROW`) for
+small. `_OFFSET`: ((E phi)^2 / Var phi)^2."""
 
 
 def _harmonic(cell: Mapping[str, Any]) -> float:
@@ -108,8 +108,8 @@ SAMPLES = SIZES.searched(
 )
 """Regime in which `critical_samples` states its error."""
 WIDTH = SIZES.searched(
-    "activations without a mean, d >= 24, V up to half the capacity at any width, N >= 4 V, widths "
-    "of 32 and of 2 d/3 and more, all by the rounded law",
+    "activations without a mean, d >= 24, V up to half the capacity at infinite width, N >= 4 V, "
+    "m_c of at least 32 and 2 d/3, all by the rounded law",
     holds=lambda cell: (
         cell["samples"] >= 4 * cell["vocab_size"]
         and _doubled(cell) <= _harmonic({**cell, "width": 1e9})
@@ -218,7 +218,7 @@ def _trigger_terms(activation: str) -> tuple[float, float, float]:
 def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float:
     r"""Recall accuracy through the layer, averaged over tokens, data, embeddings and weights.
 
-    The claims call this formula F2. It is `recall_accuracy` of the model without the layer, with
+    The kernel formula of the claims is `recall_accuracy` of the model without the layer, with
     the `kernel` of this module. A finite layer also gives each token its own power
     $z = f_v^\top f_v/q$, which is gamma-distributed with mean 1 and variance
     $\mathrm{Var}(\phi^2)/(mq^2)$. The power scales the token's signal and sampling noise alike.
@@ -291,7 +291,7 @@ def _beta_squared(size: float, dim: float) -> float:
 def _excess(
     size: float, dim: float, width: float, values: Kernel, inverse_load: float, offset: float
 ) -> float:
-    """Squared ratio of interference to signal at the median, times beta^2; 1 at half accuracy."""
+    """Square of beta * interference / signal, for a token seen N/V times; 1 at half accuracy."""
     noise = (1 + inverse_load) * values.spread(width) + inverse_load * offset**2
     ratio = (size + dim) / dim * noise / (values.same - values.other) ** 2 + 1 / dim
     return _beta_squared(size, dim) * ratio
@@ -304,7 +304,7 @@ def _excess(
     regime=CAPACITY,
 )
 def capacity(*, dim: float, width: float, activation: str) -> float:
-    r"""Vocabulary size of which half is recalled, all tokens equally often seen: real, 0 if none.
+    r"""Vocabulary size of which half is recalled if all tokens are seen equally often; 0 below 3.
 
     For large sizes it is the harmonic law
 
@@ -319,10 +319,11 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     large. In narrower layers of ReLU, GELU or He2 the true capacity is less than 0.88 times the
     formula at some sizes, and with He2 at all sizes tried up to m = d/3.
 
-    Raises ValueError: there is no such activation.
+    Raises ValueError: there is no such activation, or ``dim`` is below 3.
     """
+    if dim < 3:
+        raise ValueError(f"dim={dim:g}: the formula needs 3 dimensions or more")
     values = kernel(activation, dim)
-
     return crossing.log_root(
         lambda size: math.log(_excess(size, dim, width, values, 0.0, 0.0)), 3.0, 1e9, tolerance=1e-9
     )

@@ -80,7 +80,7 @@ def guess_by_relation(subjects: int, answers: int) -> float:
     regime=sizes.SELECTIVE,
 )
 def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> float:
-    r"""Dimension at which, with probability 1/2, no token outside a head's group scores above EOS.
+    r"""Dimension where, with probability 1/2, all heads score EOS above tokens outside the group.
 
     The key vector gives score 1 to the group's g tokens and $\tau$ to EOS; a token outside the
     group misleads the head if it scores above $\tau$. With V tokens the dimension is, to leading
@@ -99,7 +99,7 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
 
 
 def selective(group: int, heads: int, vocab_size: int, dim: float, *, margin: float) -> float:
-    """Probability that no token outside a head's group scores above EOS; 1/2 at `selective_dim`."""
+    """Chance that all heads score EOS above tokens outside the group; 1/2 at `selective_dim`."""
     shrink = math.sqrt((group + 1) / (group + margin**2))
     heights = margin * shrink * hulls.hull(group + 1, dim)
     return math.exp(heads * hulls.undisturbed(heights, vocab_size - group - 1, dim))
@@ -183,8 +183,8 @@ def attention_dim(
 ) -> float:
     """Dimension at which attention alone recalls every fact, with probability 1/2.
 
-    ``shared_rivals``: whether subjects of equal answer share a relation's rival. If not, each
-    subject has its own, as in a union bound.
+    ``shared_rivals``: whether a rival answer counts once. If not, it counts once for each
+    subject that has it, as in a union bound.
 
     Raises ValueError: a size below 1, or nothing to confuse.
     """
@@ -276,10 +276,10 @@ def compressed_accuracy(
 
     Codes in one group overlap by $\rho$, a coordinate of the unit sphere of $\mathbb R^{d_h}$. So
     a neighbouring fact adds to its answer's logit the kernel of cosine features of frequency
-    $\omega$ at the inputs' squared distance $2(1-\rho_{ss'})+2(1-\rho_{rr'})$. The formula adds
-    noise of variance $\frac N{md}+\frac{n_a}m$ on answer a of $n_a$ facts, and the overlaps of the
-    answers. Averaged over 8000 facts from a fixed stream: accurate to 0.005. Correlations of rivals
-    are neglected. They help, so the formula is 0.01 to 0.02 too low at accuracies of 0.8.
+    $\omega$ at the inputs' squared distance $2(1-\rho_{ss'})+2(1-\rho_{rr'})$. The logit of
+    answer a, of $n_a$ facts, has noise of variance $\frac N{md}+\frac{n_a}m$ and noise from the
+    answers' overlaps. Averaged over 8000 facts from a fixed stream: accurate to 0.005. Correlations
+    of rivals are neglected. They help, so the formula is 0.01 to 0.02 too low at accuracies of 0.8.
 
     Stated error: {error} for 16 subjects and relations, or 32 at d of 384 and more; at most 4 facts
     per hidden unit. With 16 facts per unit, 32 subjects and relations, it is 0.056 too high.
@@ -337,20 +337,20 @@ def _half(chance: Callable[[float], float], least: float, level: float = 0.5) ->
 
 
 FOCUSED: Regime = sizes.PAIRED.searched(
-    "with focus, d of at least 1.4 `selective_dim`; at most half a rival expected",
+    "d at least 1.4 times B.attention-selective's; at most half a rival expected per fact",
     holds=lambda cell: _focused(cell, cell["dim"], 2) and _rivals(cell) <= 0.5,
     dim=log_range(16, 512),
 )
 ACCURATE: Regime = FOCUSED.searched(
-    "at most a fifth of a rival, so that accuracies are 0.9 and more",
+    "at most a fifth of a rival, so accuracies are 0.9 or more",
     holds=lambda cell: _rivals(cell) <= 0.2,
 )
 STORED: Regime = sizes.PAIRED.searched(
-    "with focus at 0.6 max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)), below the dimension asked for",
+    "0.6 max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)) is 1.4 times B.attention-selective's d or more",
     holds=lambda cell: _focused(cell, 0.6 * _all_facts(cell), 2),
 )
 BY_MLP: Regime = sizes.ANY.searched(
-    "with focus, d >= 16, 4 N ln(NM) (1/d + 1/M), about the width, of 75 and more",
+    "heads find their tokens; d >= 16; 4 N ln(NM) (1/d + 1/M), about the width, >= 75",
     holds=lambda cell: _focused(cell, cell["dim"], 1) and _width(cell) >= 75,
     dim=log_range(16, 512),
 )
@@ -358,7 +358,7 @@ SELECTIVE, SOFT, COMPRESSED = sizes.SELECTIVE, sizes.SOFT, sizes.COMPRESSED
 
 
 def _focused(cell: Mapping[str, Any], dim: float, group: int) -> bool:
-    """Whether the dimension is 1.4 `selective_dim` or more, without searching `selective_dim`."""
+    """Whether the dimension is at least 1.4 `selective_dim`, found without solving for it."""
     tokens, least = cell["subjects"] + cell["relations"], max(dim / 1.4, group + 2.0)
     return selective(group, tokens // group, 2 * tokens + 1, least, margin=_MARGIN) >= 0.5
 

@@ -18,9 +18,9 @@ def log_below(x: Array, dim: float) -> Array:
 
 @lru_cache(maxsize=1024)
 def hull(points: int, dim: float) -> Array:
-    """Distances, equally likely, from the origin to the affine hull of uniform points: (64,).
+    """Equally likely distances from the origin to the affine hull of uniform points: (64,).
 
-    A single point has one distance, 1.
+    A single point has distance 1: (1,).
     """
     if points == 1:
         return np.ones(1)
@@ -31,7 +31,7 @@ def hull(points: int, dim: float) -> Array:
 
 
 def undisturbed(heights: Array, rivals: float, dim: float) -> float:
-    """Log probability that no rival's coordinate exceeds the height, averaged over heights."""
+    """Log of the mean, over heights, of the chance that no rival's coordinate is higher."""
     logs = rivals * log_below(heights, dim)
     return float(special.logsumexp(logs)) - math.log(logs.size)
 

@@ -28,9 +28,9 @@ $b$:
 $$ t(q) = \frac1{2\lambda}\left[\operatorname{arsinh}\frac{2\sqrt c\,q}b
         + \frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]. $$
 
-Half of a factor's loss is gone at $q_{1/2} = \log(1+\sqrt K)$. The factor of larger $\lambda$ is
-learned first, the relation iff $S^2(1-1/R) > RD(1-1/D)$. The loss then stays on a plateau at the
-other factor's $\log K$.
+Half of a term of $L$ is gone at $q_{1/2} = \log(1+\sqrt K)$. The term of larger $\lambda$
+falls first, the relation's iff $S^2(1-1/R) > RD(1-1/D)$. The loss then stays on a plateau at the
+other term's $\log K$.
 
 **Other dictionaries.** If answers are drawn at random from the block, the relation alone gives
 $p(\cdot|r)$, which is not uniform: the plateau is at its entropy.
@@ -68,7 +68,7 @@ RANDOM = ANY.searched(
     dictionary=("random",),
 )
 PRODUCT = ANY.searched(
-    "product dictionaries, with as many subjects for each answer",
+    "product dictionaries, where every answer has S/D subjects",
     holds=lambda cell: cell["subjects"] % cell["answers"] == 0,
     subjects=(4, 8, 12, 16, 24, 32, 48, 64),
     relations=(2, 3, 4, 6, 8, 12, 16, 24, 64),
@@ -86,13 +86,13 @@ EARLY, EARLY_RANDOM = (
 )
 """Regime in which growth rates are exact."""
 BOTH_STAGES = PRODUCT.searched(
-    "starts of 1e-5, until both stages are over, about 15 to 20 times the slower one's growth "
-    "time; growth times within a factor of 8",
+    "starts of 1e-5, until both stages are over, about 15 to 20 growth times of the slower; "
+    "growth times within a factor of 8",
     holds=lambda cell: _until_learned(cell),
     duration=log_range(96, 3072, per_octave=3),
 )
 ORDERED = BOTH_STAGES.searched(
-    "growth times a tenth apart",
+    "growth times a tenth or more apart",
     holds=lambda cell: _apart(cell) >= 1.1,
     subjects=(2, 4, 8, 12, 16, 24, 32, 48, 64),
 )
@@ -102,7 +102,7 @@ CURVES = PRODUCT.searched(
     time=log_range(16.0, 1024.0),
 )
 BETWEEN = PRODUCT.searched(
-    "relations first, growth times up to a factor of 8 apart; from 19 growth times of relations "
+    "relations first, growth times up to a factor of 8 apart; t from 19 growth times of relations "
     "to 8.5 of subjects",
     holds=lambda cell: (
         _apart(cell) <= 8
@@ -112,7 +112,7 @@ BETWEEN = PRODUCT.searched(
     duration=log_range(32, 1024, per_octave=3),
 )
 APART = BOTH_STAGES.searched(
-    "growth times a factor of 2.1 apart", holds=lambda cell: _apart(cell) >= 2.1
+    "growth times a factor of 2.1 or more apart", holds=lambda cell: _apart(cell) >= 2.1
 )
 
 

@@ -12,15 +12,15 @@ ANY = Regime(
 )
 """Any number of facts."""
 PAIRED = ANY.searched(
-    "two tokens a head",
+    "two tokens per head",
     holds=lambda cell: cell["subjects"] % 2 == cell["relations"] % 2 == 0,
     subjects=range(8, 257, 2),
     relations=range(4, 65, 2),
     answers=log_range(3, 64),
 )
 COMPRESSED = Regime(
-    "16 subjects and relations in heads of 8 tokens, or 32 in heads of 16 at d of 384 and more, "
-    "where attention is selective; at most 4 facts a hidden unit",
+    "16 subjects and 16 relations in heads of 8 tokens, or 32 and 32 in heads of 16 at d >= 384, "
+    "where attention is selective; at most 4 facts per hidden unit",
     {
         "subjects": (16, 32),
         "relations": (16, 32),
@@ -37,13 +37,12 @@ COMPRESSED = Regime(
     ),
 )
 SELECTIVE = Regime(
-    "heads of 2 to 8 tokens, 4 or 8 of 64, whose codes need 64 dimensions; as many noise tokens as "
-    "others",
+    "heads of 2, 4 or 8 tokens, but not 2 at 64 subjects; as many noise tokens as others",
     {"subjects": (8, 16, 32, 64), "group": (2, 4, 8)},
     holds=lambda cell: cell["subjects"] < 64 or cell["group"] > 2,
 )
 SOFT = Regime(
-    "margins of 1/2 and d >= 128",
+    "tau = 1/2 and d >= 128",
     {
         "subjects": 16,
         "length": log_range(8, 512),

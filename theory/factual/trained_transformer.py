@@ -16,8 +16,8 @@ the weights of one layer of the MLP:
 
 $$ y \ge 2300 - x/2, \qquad x \ge 1280 . $$
 
-By (B4) a capacity is linear in the weights. With both conditions in proportion to the number of
-facts, $1024$ in the figure, it follows that
+By (B4) a capacity is linear in the weights. So we let both bounds, drawn for $1024$ facts, grow in
+proportion to the number of facts:
 
 $$ SR \le \min\Big\{\frac{1024}{1280}\,x,\ \frac{1024}{2300}\Big(y + \frac x2\Big)\Big\}. $$
 
@@ -29,7 +29,7 @@ from recall_claims import prediction
 
 FACTS_PER_PARAMETER = 0.15
 DRAWN_FACTS, DRAWN_VALUE, DRAWN_SUM = 1024, 1280, 2300
-"""Facts of the second figure, and its boundary's x and y + x/2."""
+"""Facts in the second figure, and its least x and least y + x/2."""
 
 
 @prediction(

@@ -43,7 +43,7 @@ def centred_moments(vectors: Vectors, count: float, dim: float) -> tuple[float, 
     $t_k = E\,\mathrm{tr}(PKP)^k/n$ for $n$ = ``count`` - 1, where $P$ projects out the mean of the
     ``count`` vectors. For Gaussian vectors these are moments of a Wishart matrix, for orthonormal
     vectors 1: both exact. On the sphere we count closed walks on n vectors: $t_2$ is too low
-    by $2/(d\,(n+1))$, and all three by $O(1/n^2)$ of each.
+    by $2/(d\,(n+1))$, and any $t_k$ by a share $O(1/n^2)$.
 
     >>> round(centred_moments("sphere", 65, 21)[0], 9)
     4.0

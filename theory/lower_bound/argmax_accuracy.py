@@ -24,7 +24,7 @@ REGIME = SIZES.searched(
     without=("trigger_in_values",),
 )
 THRESHOLD = SIZES.searched(
-    "V >= 256, d from 30 to V - 2, half of the labels from 8 V samples on",
+    "V >= 256, d from 30 to V - 2, N_c of 8 V or more",
     holds=lambda cell: 30 <= cell["dim"] <= cell["vocab_size"] - 2,
     vocab_size=log_range(256, 1024),
     length=log_range(2, 256),

@@ -26,7 +26,7 @@ from recall_claims import log_range, prediction
 from theory.attention.problem import SIZES, Problem
 
 EVERY_MAP = SIZES.searched(
-    "so few tokens that Bayes' rule can be summed over all maps, d < V",
+    "V so small that Bayes' rule can be summed over all maps, d < V",
     holds=lambda cell: cell["dim"] < cell["vocab_size"],
     vocab_size=range(3, 7),
     length=log_range(2, 256),

@@ -3,7 +3,7 @@ r"""Linear MMSE: remove the embeddings' overlaps by pseudo-inverses on both side
 Signal and noise of the Gaussian-equivalent channel have covariances proportional to
 $UU^\top\otimes ZZ^\top$ (`gradient_channel`), so the pseudo-inverse is the best linear estimate. In
 the $V - 1$ directions of mean zero it projects M to rank $d$ for labels and $d' = d - 1$ for tokens
-(one token direction is projected out with the unknown label counts). With $\delta = d/(V-1)$ an
+(as label counts are unknown, one token direction is projected out). With $\delta = d/(V-1)$ an
 overlap has variance $(1-\delta)/d$, not $1/d$, and noise is amplified by $1/\delta$ on each side.
 """
 

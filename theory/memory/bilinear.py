@@ -18,8 +18,8 @@ since the N(N - 1) differences of two scores have the variance $2NT^2/d$. The pu
 the bracket, and its constants are fitted.
 
 A *whitened* readout is fitted by least squares. Its K is a projection of $R^N$ onto m dimensions,
-so that $\sum_yK_{xy}^2 = K_{xx}$, of mean $\rho=m/N$. Its term $K_{xx}^2$ is the signal, and
-the rest is cross talk. Per rival, cross talk over signal is
+so that $\sum_yK_{xy}^2 = K_{xx}$, of mean $\rho=m/N$. In this sum $K_{xx}^2$ is the signal,
+and the rest cross talk. Per rival, cross talk over signal is
 
 $$ T^2 = \frac1N\Big(\frac1\rho-1\Big) = \frac1m-\frac1N . $$
 

@@ -56,7 +56,7 @@ VALUES = Regime(
         cell["facts"] >= 2 * cell["groups"] and (cell["code"] == "best" or cell["groups"] == 1)
     ),
 )
-"""Regime in which `needed_code` states how far it is above what is needed."""
+"""Regime in which `needed_code` states its error."""
 
 
 def decodability(facts: int, groups: int, shared: float, code: str = "best") -> float:

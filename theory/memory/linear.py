@@ -48,7 +48,7 @@ LOW_RANK = PAIRS.searched(
 )
 """Regime in which `low_rank_accuracy` states its error."""
 RANK = PAIRS.searched(
-    "and 2 n log(n)/d, about the rank at which half are recalled, of 14 or more, below 0.95 d",
+    "2 n log(n)/d, about the rank at which half are recalled, from 14 to 0.95 d",
     holds=lambda cell: (
         14 * cell["dim"]
         <= 2 * cell["associations"] * math.log(cell["associations"])

@@ -59,8 +59,7 @@ def critical_associations(dim: int, share: float) -> float:
     """Number of pairs of unit vectors up to which a memory exists that retrieves all listwise.
 
     It is exact for circular cones, up to terms of 1/dim^2. Real memories store a few per cent more
-    where the top competitors are many times ``dim``, and 15% more where they are hardly more than
-    ``dim``.
+    with many times ``dim`` top competitors, and 15% more with hardly more than ``dim`` of them.
 
     Raises:
         ValueError: ``share`` is not between 0 and 1, or ``dim`` is below 3.
@@ -79,7 +78,7 @@ def critical_associations(dim: int, share: float) -> float:
 
 
 REGIME = Regime(
-    "d >= 8, r d/(2 log(1/r)) >= 1.4, so that top competitors are 3/2 times the dimension or more",
+    "d >= 8, r d/(2 log(1/r)) >= 1.4, so that there are 3/2 d top competitors or more",
     {"dim": range(8, 65), "share": (0.5, 0.25, 0.75, 0.1, 0.9)},
     holds=lambda cell: cell["share"] * cell["dim"] / (2 * math.log(1 / cell["share"])) >= 1.4,
 )

@@ -35,7 +35,7 @@ from theory.laws import crossing, quadrature, spectra, sphere
 _SOURCE = "paper B, arXiv 2412.06538, B2; constants derived"
 
 PAIRS = Regime(
-    "d >= 32, M >= 64 outputs, at least d/2 and at most as many as pairs",
+    "d >= 32; M >= 64 outputs; d/2 <= M <= N",
     {
         "associations": log_range(64, 4096),
         "dim": log_range(32, 512),
@@ -44,7 +44,7 @@ PAIRS = Regime(
     holds=lambda cell: cell["dim"] / 2 <= cell["outputs"] <= cell["associations"],
 )
 """Regime in which `critical_width` states its error for the cosine."""
-COSINE = PAIRS.searched("32 neurons and more", width=log_range(32, 16384))
+COSINE = PAIRS.searched("m >= 32 neurons", width=log_range(32, 16384))
 """Regime in which `mlp_memory_accuracy` states its error for the cosine."""
 RELU = Regime(
     "ReLU, d >= 24, widths of 2 d and more, as many outputs as pairs",
@@ -58,8 +58,8 @@ RELU = Regime(
 )
 """Regime in which `mlp_memory_accuracy` states its error for ReLU."""
 STORED = Regime(
-    "as many outputs as pairs; m d >= 2500, and 4000 for ReLU, so that 64 are recalled or more; "
-    "ReLU up to m = d^2/1.53",
+    "as many outputs as pairs; m d >= 2500, for ReLU 4000, so that 64 pairs or more are recalled; "
+    "for ReLU 2 d <= m <= d^2/1.53",
     {
         "dim": log_range(32, 512),
         "width": log_range(64, 16384),

@@ -45,17 +45,17 @@ ANY = Regime("", {"dim": range(2, _LARGEST + 1)})
 SHARED = ANY.searched("d >= 10", holds=lambda cell: cell["dim"] >= 10)
 """Regime in which `critical_associations` states its error, for shared competitors."""
 OWN = ANY.searched(
-    "competitors of each pair's own, d >= 6",
+    "own competitors for each pair, d >= 6",
     holds=lambda cell: cell["dim"] >= 6,
     own_competitors=(True,),
 )
 """Regime in which `critical_associations` states its error, for separate competitors."""
 STORED = ANY.searched(
-    "d >= 10; with competitors of each pair's own d >= 6",
+    "d >= 10; with own competitors for each pair d >= 6",
     holds=lambda cell: cell["dim"] >= (6 if cell.get("own_competitors", False) else 10),
 )
 TRANSITION = ANY.searched(
-    "competitors of each pair's own, d >= 4, more pairs than dimensions",
+    "own competitors for each pair, d >= 4, more pairs than dimensions",
     holds=lambda cell: 4 <= cell["dim"] < cell["associations"],
     associations=log_range(4, 4096),
     own_competitors=(True,),

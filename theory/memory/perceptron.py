@@ -35,7 +35,7 @@ from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing, quadrature
 
 PATTERNS = Regime(
-    "from half to twice the capacity",
+    "from d to 4 d patterns",
     {"patterns": log_range(2, 64), "dim": log_range(1, 32)},
     holds=lambda cell: cell["dim"] <= cell["patterns"] <= 4 * cell["dim"],
 )

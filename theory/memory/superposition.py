@@ -50,7 +50,7 @@ _HOPS_SOURCE = "arXiv 2605.12426, G10; constructions derived"
 _NODES, _LENGTH_NODES = 60, 7
 
 FACTS = Regime(
-    "C >= 64, R from 3 to C/8, 24 dimensions or more",
+    "C >= 64 attributes; R from 3 to C/8; d >= 24",
     {
         "attributes": log_range(64, 1024),
         "relations": log_range(3, 32),
@@ -67,8 +67,8 @@ def superposed(relations: int, hops: int, chain: bool) -> int:
 
 
 HOPS = Regime(
-    "C >= 64, from 3 to C/8 relations, or compositions without a chain of thought; 2 or 3 hops, "
-    "24 dimensions or more",
+    "C >= 64 attributes; from 3 to C/8 relations, or compositions without a chain of thought; "
+    "2 or 3 hops; d >= 24",
     {
         **FACTS.given,
         "relations": log_range(2, 32),

@@ -45,7 +45,7 @@ ZIPF = Regime(
     },
 )
 CUTOFF = ZIPF.searched(
-    "d >= 32, a few labels, at most 2 d tokens stored",
+    "d >= 32, 3 to 8 labels, at most 2 d tokens stored",
     holds=lambda cell: cell["stored"] <= 2 * cell["dim"],
 )
 """Regime in which `cutoff_error` states its error."""
@@ -56,7 +56,7 @@ POWER = ZIPF.searched(
 )
 """Regime in which `power_error` states its error."""
 MANY_LABELS = ZIPF.searched(
-    "d >= 24, at most one token per label, and d^2/8 tokens, stored",
+    "d >= 24, at most d^2/8 tokens stored, each with its own label",
     holds=lambda cell: 8 <= cell["stored"] <= min(cell["labels"], cell["dim"] ** 2 / 8),
     labels=log_range(32, 4096),
     dim=log_range(24, 1024),

@@ -59,7 +59,7 @@ LEARNED = FACTS.searched(
 """Regime in which learning times and their ratios are exact, up to an integrator's finite steps."""
 SPECTRAL = LEARNED.searched(flow=("spectral",), duration=log_range(2.0, 32))
 SIGN = LEARNED.searched(
-    "powers of 2",
+    "S and R powers of 2",
     subjects=[2**k for k in range(1, 7)],
     relations=[2**k for k in range(1, 6)],
     flow=("sign",),
@@ -67,7 +67,7 @@ SIGN = LEARNED.searched(
     duration=log_range(0.5, 8),
 )
 DECAYING = FACTS.searched(
-    "times of at least 10 times the learning time",
+    "from 10 times the learning time on",
     holds=lambda cell: (
         0.99 <= cell["duration"] / _latest(cell, 0.1) <= 2 and cell["time"] >= 10 * cell["duration"]
     ),
@@ -94,8 +94,8 @@ FALLING = FACTS.searched(
 )
 """Regime in which `spectral_decay_rate` is within 2%."""
 PATHS = FACTS.searched(
-    "from the manifold, until both errors are 0.02. Under sign flow, where rounding hides small "
-    "gradients, a part's log odds until its error is 1e-8, and both matrices until one is 1e-11",
+    "from the manifold, until both errors are 0.02; under sign flow, as rounding hides small "
+    "gradients, only until a part's error is 1e-8 for its log odds, or 1e-11 for the matrices",
     holds=lambda cell: (
         (cell["flow"] == "sign") is (cell["embeddings"] != "random")
         and cell["time"] <= 1.01 * _latest(cell, 0.02, cell["embeddings"])

@@ -46,7 +46,7 @@ _TOPS = 40
 Array = NDArray[np.float64]
 
 STEP = Regime(
-    "d >= 24 and at least 4 items per dimension",
+    "d >= 24, at least 4 items per dimension",
     {
         "dim": log_range(24, 1024),
         "items": log_range(96, 16384),
@@ -55,7 +55,7 @@ STEP = Regime(
     holds=lambda cell: cell["items"] >= 4 * cell["dim"],
 )
 """Regime in which the ``recalled_...`` functions state their errors."""
-BATCH = STEP.searched("and a batch", batch=log_range(8, 65536))
+BATCH = STEP.searched("B >= 8 samples", batch=log_range(8, 65536))
 
 
 @prediction(

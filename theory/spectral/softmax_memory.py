@@ -107,8 +107,8 @@ class Memory:
 
 
 MANY = Regime(
-    "1,000 items and more, in groups; up to 512 times the most frequent item's own time, 1/p, and "
-    "40 times the rarest's",
+    "1,000 items and more, in groups; t from 4/p to 512/p of the most frequent item, and up to "
+    "40/p of the rarest",
     {
         "items": (*(2**k for k in range(10, 18)), 100_000),
         "groups": (1, 2, 8, 32, 1000, 1024),
@@ -126,8 +126,8 @@ MANY = Regime(
 
 
 SIZES = Regime(
-    "groups of equally frequent items; up to 200 times the most frequent item's own time, 1/p, or "
-    "40 with noise, when its excess is not yet of the order of rounding errors",
+    "groups of equally frequent items; t up to 200/p of the most frequent item, or 40/p with "
+    "noise, when its excess is still far above rounding errors",
     {
         "items": log_range(4, 256, per_octave=2),
         "groups": (1, 2, 4, 8, 16, 64, 128, 256),

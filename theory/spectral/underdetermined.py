@@ -1,8 +1,8 @@
 r"""Least squares with fewer measurements than weights, by Muon's flow from W = 0.
 
 W moves along the polar factor of minus the gradient, so that times are in units of singular values.
-There are two kinds of measurements. In a regression they are outputs for given inputs. Outputs have
-Gaussian coordinates and mean square length 1. So have inputs, unless they are orthonormal. Gaussian
+There are two kinds of measurements. In a regression they are outputs for given inputs. Outputs, and
+inputs that are not orthonormal, have Gaussian coordinates and mean square length 1. Gaussian
 measurements are inner products of W (p rows, q columns) and Gaussian matrices of mean square length
 1/q. The vector of their targets has length 1. $\rho$ is the number of measurements per weight.
 Derivation: underdetermined.md.
@@ -23,8 +23,8 @@ Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
 
 REGRESSION = Regime(
-    "n from 12 on, four times as many dimensions of inputs and of outputs; t up to 0.25, before "
-    "the first singular value stops",
+    "n >= 12; inputs and outputs in 4 n dimensions and more; t up to 0.25, before the first "
+    "singular value stops",
     {
         "samples": log_range(12, 64),
         "dim": log_range(48, 512),
@@ -36,7 +36,7 @@ REGRESSION = Regime(
 """Regime in which `regression_loss` states its error."""
 
 ORTHONORMAL = Regime(
-    "orthonormal inputs, n from 16 on, twice as many outputs' dimensions; t from 0.2 to 1.4",
+    "orthonormal inputs; n >= 16; outputs in 2 n dimensions and more; t from 0.2 to 1.4",
     {
         "samples": log_range(16, 128),
         "dim": log_range(17, 512),
@@ -48,7 +48,7 @@ ORTHONORMAL = Regime(
 """Regime in which `kept_share` states its error."""
 
 FEW = Regime(
-    "at least eight times as many weights as measurements; t up to 0.6, half of what fits them",
+    "at least 8 times as many weights as measurements; t up to 0.6, half the time that fits them",
     {
         "rows": log_range(8, 64),
         "columns": log_range(8, 64),

@@ -33,9 +33,9 @@ from recall_claims.model.region import EVERYTHING, Component, Interval
 from recall_reports.record.certificates import Certificate
 
 VALUES = 1024
-"""Least number of a cell's values in a data set, unless its first look has more."""
+"""Least number of values per cell and data set; more if the claim's first look has more."""
 LOWER, UPPER = 1, -1
-"""Signs of bounds: an upper bound is a lower bound of the values times -1."""
+"""Signs of bounds: the upper bound of x is minus the lower bound of -x."""
 
 
 def certified(
@@ -107,7 +107,7 @@ def certifiable(claim: Claim) -> bool:
 
 @dataclass(frozen=True)
 class World:
-    """Evidence from which replicates of a claim are resampled; under `stress` some fail badly.
+    """Evidence whose replicates are resampled; `stress` adds a rare failure to it.
 
     `alpha` is the level of one look.
     """
@@ -194,7 +194,7 @@ class Resampled:
 
     @cached_property
     def truth(self) -> float:
-        """Estimand, computed on many copies of the data set: n values have a bias of order 1/n."""
+        """Estimand, from many copies of the data: from n values an estimate is off by order 1/n."""
         size = min(sample.replicates for sample in self.evidence)
         every = np.tile(np.arange(size), max(1, 2**18 // size))
         return float(self._values(every).mean())
@@ -215,12 +215,12 @@ class Resampled:
 
 @dataclass(frozen=True)
 class Recorder(Method):
-    """Method that bounds by Student's t, and records the values bounded at each level."""
+    """Method that bounds means by Student's t, and records each mean's values by level."""
 
     asked: dict[float, list[Array]] = field(default_factory=dict)
 
     def every(self, alpha: float) -> list[Array]:
-        """Return the values bounded at this level, and the values bounded only at other levels.
+        """Return the values of means bounded at this level, then of means bounded at others only.
 
         For example, `WinnerShare` bounds a lead at its stricter level only if the rival is ahead.
         """

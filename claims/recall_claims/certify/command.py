@@ -1,4 +1,4 @@
-"""`python -m recall_claims certify`: how often the verdicts of claims by Student's t err.
+"""`python -m recall_claims certify`: how often verdicts by Student's t err.
 
 The command draws evidence under other seeds than the record's, or takes it from the ledger. Then it
 prints a table, and writes the certificates that reports show. It fails if a claim errs more often

@@ -34,7 +34,7 @@ GIVEN = frozenset({"abc", "builtins", "recall_claims", "typing"})
 """Modules of classes that no claim author wrote."""
 
 FINE = 50
-"""Number of a law's quantiles to hash, times `Law.within`."""
+"""`Law.within` times the number of quantiles to hash."""
 
 
 def registration(claim: Claim, tier: str) -> str:

@@ -42,8 +42,8 @@ class Probe:
         discrepancy: distance of bounds at level `probe.DOUBT` from the region, in widths of the
             region; negative if bounds and region overlap. For a critical value, distance of a rate
             from its target, as a share of the target.
-        verdict: REFUTED if the point is taken for a violation. A probe replaces bets on means
-            by t bounds, as bets need ten times the replicates; the confirmation bets.
+        verdict: REFUTED if the point is taken for a violation. For means, a probe uses t
+            bounds, as bets need ten times the replicates; the confirmation uses bets.
         seconds: processor time that the probe took.
         patience: processor time that the probe was allowed; not kept.
     """

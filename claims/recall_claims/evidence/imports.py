@@ -188,7 +188,7 @@ def _modules(package: str) -> set[str]:
 
 
 def bases(modules: Collection[str]) -> dict[str, list[str]]:
-    """Map each existing module to the nearest of `modules` to which its imports lead."""
+    """Map each of `modules` that exists to the nearest others that its imports reach."""
     return {
         module: sorted(_reach(module, modules.__contains__).intersection(modules))
         for module in sorted(modules)

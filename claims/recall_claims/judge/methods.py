@@ -56,7 +56,7 @@ class Method(ABC):
     """A way to bound a mean."""
 
     exact: ClassVar[bool] = False
-    """Whether alpha bounds the misses of an interval at any number of replicates."""
+    """Whether a miss has probability at most alpha at any number of replicates."""
     anytime: ClassVar[bool] = True
     """Whether an exact method is exact at all looks together, so that looks do not share alpha. It
     says nothing about other methods."""

@@ -15,7 +15,7 @@ NOT_AUTHORS = (
 def told(error: BaseException) -> str:
     """Return an error's type and text.
 
-    If a claim author's code led to the error, the code's last line follows.
+    The last line of the traceback in a claim author's code follows, if any.
 
     >>> told(ValueError("no such size"))
     'ValueError: no such size'

@@ -202,7 +202,7 @@ def resolution(components: Sequence[Component]) -> float | None:
 
 
 def _up_and_down(components: Sequence[Component]) -> float:
-    """Return the larger of two errors: the least `_too_large_and_small` over all components.
+    """Minimise each `_too_large_and_small` error over components; return the larger minimum.
 
     If all regions have one edge, return the smaller.
     """

@@ -103,7 +103,7 @@ def on(law: Callable[..., Any], /, **fixed: Any) -> On: ...
 @overload
 def on(problem: Parametrised[Any], law: Callable[..., Any], /, **fixed: Any) -> On: ...
 def on(problem: Any, law: Callable[..., Any] | None = None, /, **fixed: Any) -> On:
-    """Make a formula of theory, the law, predict for cells.
+    """Turn a formula of theory, the law, into a prediction.
 
     ``on(Problem, law)`` predicts ``law(Problem.of(cell))``. ``on(law)`` calls the law with those
     parameters of the cell that the law names, or with all if it takes ``**`` arguments. ``fixed``

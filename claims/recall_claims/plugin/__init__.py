@@ -188,7 +188,7 @@ def _properties(entry: ClaimRow) -> list[tuple[str, object]]:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Record that hooks came before collection; print a fresh seed if no header names it."""
+    """Note that the plugin loaded before collection; print a fresh seed if no header did."""
     config, state = session.config, session.config.stash[SESSION]
     state.started = True
     reporter = config.pluginmanager.get_plugin("terminalreporter")

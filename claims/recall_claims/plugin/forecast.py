@@ -112,7 +112,7 @@ class Forecast:
         """Estimate the seconds of one core for each claim, as if unchanged since the baseline.
 
         Claims of unknown cost are left out. The ledger's blocks are looked up under the baseline's
-        registration, which needs no prediction.
+        registration, so no prediction is made.
         """
         found = {}
         for claim in claims:

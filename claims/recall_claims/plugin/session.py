@@ -100,7 +100,7 @@ class ClaimSession:
         return row
 
     def known(self, claim: Claim) -> bool:
-        """Whether a claim has a verdict, which was then printed too."""
+        """Whether a claim's verdict is known, and so was printed."""
         return self.store.decided(claim.id) or self.kept.get(claim.id) is not None
 
     @property
@@ -188,7 +188,7 @@ class ClaimSession:
         return Edits(self._root, self.baseline.commit, self.report.collected)
 
     def since(self, claim: Claim) -> str:
-        """Say whether a claim was edited; "" if it was not, and did not pass before."""
+        """Say whether a claim was edited; "" if it neither was nor passed before."""
         earlier = self.baseline.decided.get(claim.id)
         passed = earlier is not None and earlier.outcome == "passed"
         told = passed or self.edits.of(claim.predict, claim.observe)

@@ -42,7 +42,7 @@ class Bar:
 
 
 def sharpness(claim: ClaimRow) -> tuple[float | None, ...]:
-    """Place on the axis of all claims the estimate's distance from the theory, and the resolution.
+    """Place the estimate's distance from theory, and the resolution, on the axis of all claims.
 
     Places are in percent, on a logarithmic axis from LEAST to MOST; None if unknown.
     """

@@ -47,7 +47,7 @@ def _unit(claim: ClaimRow, cell: CellRow, control: str | None = None) -> float |
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, control: str | None) -> str:
-    """Draw the claim's cells against x over its critical value; return the caption."""
+    """Draw the claim's cells against x / critical value; return the caption."""
     x = plot.x or ""
     places: list[float] = []
     for group in series(claim, plot):

@@ -131,10 +131,10 @@ class Blocks(BlockCount, kw_only=True):
 
 
 class Point(Struct, kw_only=True):
-    """A tried point of a regime; `discrepancy` is in widths of the region.
+    """A tried point of a regime; `discrepancy`: how far its bounds are outside the region.
 
-    The number is absolute if the region has one edge, and a share of the target rate for critical
-    values. Negative: the point is not shown outside. None: evidence says nothing.
+    The unit is the region's width, 1 if it has one edge, and the target rate for critical
+    values. Negative: bounds reach inside. None: evidence says nothing.
     """
 
     params: Parameters

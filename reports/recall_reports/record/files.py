@@ -82,9 +82,9 @@ def replace(path: Path, content: bytes) -> Path:
 
 
 def refuse_foreign(directory: Path) -> None:
-    """Refuse a folder with foreign files, or in which a report would replace one.
+    """Refuse a folder in which a report would replace a foreign file.
 
-    A report may use a folder that has a report already, or no files except hidden ones.
+    Also refuse a folder with files, unless all are hidden or it has a report already.
 
     Raises:
         ReportError: names the file.

@@ -70,7 +70,7 @@ class Line(Struct, kw_only=True):
 
 
 class Tiles(Struct, kw_only=True):
-    """Names predicted over the plane of a map, such as the largest term's, for cells with `params`.
+    """Names predicted over a map's plane for cells with `params`, such as the largest term's name.
 
     Tiles lie between neighbours of `xs` and of `ys`. `rows` has a text for each gap of `ys`, with a
     character for each tile: the index of its name in `names`, or a dot for no name.
@@ -102,11 +102,11 @@ class Plot:
         group: parameters that distinguish curves.
         log: the axes with a logarithmic scale, such as "xy"; by default "x" for curves, "xy" for
             maps and none for parity plots.
-        collapse: adds panels to a curve: `x` over theory's critical value, and over a control's.
+        collapse: adds panels with `x` divided by theory's critical value, and by a control's.
         x_label: label of `x`; by default the parameter with its symbol in the paper's file.
         y_label: the observable, with its unit; a plot of means needs one. A parity plot puts
             "predicted" and "simulated" before it.
-        span: ends of the predicted curve; by default the cells' or, with a `Regime`, a bit beyond.
+        span: ends of the predicted curve; by default outer cells or, with a `Regime`, a bit beyond.
         dear: whether predictions are too slow for curves between cells, such as over 10 ms each.
         line: the predicted curves, made with the claim's record.
         tiles: the predicted names over the plane of a map, also made with the record.

@@ -135,7 +135,9 @@ def hoeffding(cell: rc.Cell, block: rc.Block) -> Array:
     replicates=(256, 8192),
 )
 def two_choices(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
-    """The fullest of n bins holds less if n balls each take the emptier of two random bins."""
+    """The fullest of n bins holds fewer balls if each of n balls takes the emptier of two random
+    bins than if it takes one random bin.
+    """
     n = cell["bins"]
 
     def fullest(rng: np.random.Generator, choices: int) -> int:

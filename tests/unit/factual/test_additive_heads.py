@@ -38,10 +38,10 @@ def _mean_and_half(above: int, below: int, cones: int) -> tuple[float, float]:
     """Find the statistical dimension, and the dimension at which the kinematic formula gives 1/2.
 
     The cone is a product of `cones` equal ones. In each, all `above` upper coordinates are at least
-    as large as all `below` lower ones. A normal vector is projected to a face of a cone; the
-    intrinsic volumes are the probabilities of the face's codimensions. Volumes of a product of
-    cones convolve. A random d-dimensional subspace meets the cone with a probability of twice the
-    sum of the volumes at codimensions d - 1, d - 3, ... (Amelunxen et al. 2014).
+    as large as all `below` lower ones. The projection of a Gaussian vector to such a cone lies on a
+    face. The intrinsic volumes are the probabilities of this face's codimensions. Volumes of a
+    product of cones convolve. A random d-dimensional subspace meets the cone with a probability of
+    twice the sum of the volumes at codimensions d - 1, d - 3, ... (Amelunxen et al. 2014).
     """
     rng = np.random.default_rng(1)
     upper, lower = rng.standard_normal((20_000, above)), rng.standard_normal((20_000, below))

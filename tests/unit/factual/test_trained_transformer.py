@@ -1,4 +1,4 @@
-"""Trained transformers: published figures, an explicit model, autograd, and points of claims."""
+"""Trained transformers: published figures, an explicit model, autograd, and cells of claims."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rules for estimands other than means: bounds and exact laws, figures computed another way."""
+"""Rules for estimands other than means, compared with exact laws and other computations."""
 
 from __future__ import annotations
 
@@ -262,7 +262,10 @@ WORLD = np.random.default_rng(10).exponential(size=1024)
     ids=lambda one: type(one).__name__,
 )
 def test_a_certificate_is_of_the_rule_itself(rule: Rule, truth: float) -> None:
-    """A certificate judges a sample as the rule does, after the data set's truth is subtracted."""
+    """A certificate gives a resampled sample the rule's estimate and bound, less the truth.
+
+    The truth is the estimand of the data set from which samples are drawn.
+    """
     evidence = [Sample(ONE, {"value": WORLD}), Sample(rc.Cell(size=4), {"value": WORLD[::-1] / 2})]
     evidence = evidence if isinstance(rule, rc.Exponents) else evidence[:1]
     again = certificate.Resampled(rule, lambda _: 1.0, evidence, 0)

@@ -41,7 +41,7 @@ def normal(block: rc.Block, mean: float, deviation: float = 0.2) -> Array:
 def in_regime(
     id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: Any
 ) -> Callable[[Observe], rc.Claim]:
-    """Declare the claim that the mean is the dimension, or another prediction, in a regime."""
+    """Declare a claim with a regime. By default it predicts that the mean is the dimension."""
     given: dict[str, Any] = {"replicates": (64, 1024), "predict": lambda cell: cell.number("dim")}
     return declared(id, {"standard": cells}, regime=regime, **{**given, **changes})
 
@@ -51,7 +51,8 @@ def of_dimension(
 ) -> rc.Claim:
     """Make a claim whose simulated mean is ``factor`` times the dimension.
 
-    In T.wrong it is 1.5 times the dimension in tied, long cells.
+    In the claim T.wrong the mean is 1.5 times the dimension in cells where `tied` is True and
+    `length` is above 2 `dim`.
     """
 
     @in_regime(id, regime, rc.grid(dim=(16, 64), length=(8, 16)))

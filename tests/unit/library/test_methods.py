@@ -31,7 +31,8 @@ LOOKS = [16 * blocks for blocks in rc.CriticalLocation(rc.Region(0.9, 1.1)).look
 def test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
     mean: float, alpha: float
 ) -> None:
-    """The test adds up the probabilities of all numbers of ones that are rejected at a look.
+    """The test adds up probabilities over all looks, and over all numbers of ones at which the look
+    rejects the true mean.
 
     Each is the probability that no earlier look has rejected and this number occurs.
     """

@@ -14,10 +14,10 @@ from theory.memory import optimal as theory
 
 
 def projected(dim: int, count: int, replicates: int) -> tuple[theory.Array, theory.Array]:
-    """Project Gaussian vectors on tangent cones; return squared lengths and dimensions.
+    """Project Gaussian vectors on tangent cones.
 
-    A dimension belongs to the smallest face that contains the projection. By definition the conic
-    intrinsic volumes are the law of this dimension.
+    Return the squared length of each projection, and the dimension of the smallest face of the cone
+    that contains it. By definition the conic intrinsic volumes are the law of this dimension.
     """
     rng = np.random.default_rng([dim, count])
     squares, faces = np.empty(replicates), np.empty(replicates, dtype=int)

@@ -1,4 +1,6 @@
-"""Memory under softmax, by groups and under Muon: quadrature, autograd, whole matrices."""
+"""Memory under softmax, also reduced to groups of items and under Muon, compared with quadrature,
+autograd and whole matrices.
+"""
 
 import itertools
 import math

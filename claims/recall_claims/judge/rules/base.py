@@ -58,8 +58,8 @@ class Part(NamedTuple):
     """A coordinate of the estimand before it is judged; `Component` explains the fields.
 
     `bounds` returns the interval whose ends each miss with probability at most a level. `refuting`
-    returns another such interval for refutation, if `bounds` only supports. Without a `region`, the
-    rule's region counts.
+    returns another such interval for refutation; without it, `bounds` refutes too. Without a
+    `region`, the rule's region counts.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Rule(ABC):
         return self.components(evidence, predict, alpha)
 
     def joint(self, parts: Iterable[Part], alpha: float, edges: int = 2) -> Components:
-        """Make components of parts; all refutations share alpha, `edges` of them per part."""
+        """Make components of parts; all refutations, `edges` per part, share alpha."""
         found = tuple(parts)
         strict = alpha / (edges * len(found))
         return tuple(

@@ -141,8 +141,8 @@ class Ladder:
     def nearest_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
         """List the cells whose further replicates may refute a region.
 
-        Of cells with replicates, these are the nearest above the region, unless the estimate
-        is below the region, and the nearest below the region, unless the estimate is above.
+        These are the nearest cells with replicates above and below the region. If the estimate
+        is outside the region, only the cell on that side is listed.
         """
         drawn = [i for i, sample in enumerate(self.samples) if sample.replicates]
         over = [i for i in self._within(region.high, math.inf) if i in drawn]
@@ -178,8 +178,8 @@ class Ladder:
         """Return the log wealth of bets that the crossing is on this side of a size.
 
         The bet is on this size alone, or if `together` also on all sizes beyond it: if the crossing
-        is not beyond this size, it is not beyond those. Then the initial wealth has an equal part
-        per size. The j-th part is bet on this size, then on the second, up to the j-th.
+        is not beyond this size, it is not beyond those. Then each size has an equal part of the
+        initial wealth. The j-th part is bet on the first j sizes in turn, this one first.
         """
         if side == "above":
             logs = [above for above, _ in self._wealths[rung:]]

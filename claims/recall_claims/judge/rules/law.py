@@ -99,8 +99,8 @@ def _distance(values: Array, law: Callable[[Array], Array]) -> float:
     """Return the largest distance between the share of values up to x and the law.
 
     The distance is largest at a value, where the share is a step higher, or just below it, where
-    the share is a step lower. Rounding is relative to the value's size, or to the median size if
-    that is more.
+    the share is a step lower. Rounding may move x by a share of its size, or of the median size
+    if larger.
     """
     seen, counts = np.unique(values, return_counts=True)
     until = np.cumsum(counts) / values.size

@@ -28,7 +28,7 @@ Map = Callable[[Any], Any]
 
 
 class Means(Rule):
-    """A rule about the mean of an observable, per cell or per group of cells averaged by replicate.
+    """A rule about the mean of an observable, per cell or averaged over groups of cells.
 
     Subclasses declare the fields.
     """

@@ -17,8 +17,8 @@ class WinnerShare(Rule):
 
     Paired differences confirm a cell if the predicted winner is shown to exceed every rival, and
     contradict the cell if some rival is shown to exceed the winner. The interval for the share is
-    [confirmed, 1 - contradicted], in shares of all cells; cells that are neither widen it. `method`
-    bounds the observables: `Betting(low, high)` if all have that range.
+    [confirmed, 1 - contradicted], in shares of all cells; undecided cells widen it. `method` bounds
+    the observables: `Betting(low, high)` if all have that range.
     """
 
     region: Region
