@@ -52,7 +52,7 @@ def term(cell: rc.Cell) -> float:
 
 
 def power_law(cell: rc.Cell) -> float:
-    """Apply the limit law of the cell's term to the cell's finite sizes."""
+    """Evaluate a noise term's power law, its limit for large sizes, at the cell's sizes."""
     found = noise.TERMS.get(cell["term"])
     return in_score_units(found.limit)(cell) if found else term(cell)
 

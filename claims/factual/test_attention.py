@@ -26,7 +26,7 @@ DIM = rc.on(theory.attention_dim)
 
 
 def by_attention(streams: Streams, facts: task.Facts) -> Tensor:
-    """Check whether attention, with a head for every two tokens, recalls each fact: (B, S R)."""
+    """Check whether attention recalls each fact, (B, S R), if each head serves two tokens."""
     return recalled(streams, facts, constructions.attention_only(facts, head_dim=2)).flatten(1)
 
 

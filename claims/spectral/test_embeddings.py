@@ -124,10 +124,10 @@ GROWING = lasting(sizes((4, 2), (4, 32), flow="sign", embeddings="HOH"))
 
 
 def quarter_root(cell: rc.Cell) -> float:
-    """Predict the ratio of the learning times, but a wrong one for HOH embeddings.
+    """Predict the ratio of the learning times, but wrongly for HOH embeddings.
 
-    There it grows about as R^(1/4) from R = 2 on. HOH: Hadamard subjects and answers, one-hot
-    relations.
+    For HOH (Hadamard subjects and answers, one-hot relations) the prediction grows about as R^(1/4)
+    from R = 2 on.
     """
     slower = (cell["relations"] / 2) ** -0.25 if tuple_of(cell) == "HOH" else 1.0
     return ratio(cell) * slower

@@ -91,7 +91,7 @@ def starred(found: Iterable[ComponentRow | None]) -> bool:
 
 
 def in_words(found: ComponentRow | None) -> str:
-    """Write the finding, and explain a star."""
+    """Write the finding, and say what its star means."""
     text = finding(found)
     if "*" not in text:
         return text

@@ -85,7 +85,7 @@ def test_a_weight_of_one_bit_stores_two_patterns() -> None:
 
 
 def test_one_temperature_serves_all_facts() -> None:
-    """There are two facts, two outputs and one weight of one bit, all of them 1 or -1.
+    """There are two facts, with an input and an output each, and one weight: all are 1 or -1.
 
     A fact has logits of 1 and -1 or, where both outputs are the same number, equal logits. If the
     outputs differ and both answers are right, the loss is 0 at the lowest temperature. In all other

@@ -273,7 +273,7 @@ def _spectral(facts: Facts, duration: float) -> Any:
 
 
 def _strength(facts: Facts, part: Part, time: float, flow: Flow, embeddings: str) -> float:
-    """Value of x at a time."""
+    """Value of x_S or x_R, for ``part`` subject or relation, at a time."""
     _, other = facts.seen_from(part)
     if flow == "gradient":
         first = facts.start**2 / math.sqrt(other)

@@ -267,8 +267,8 @@ def merge(sources: Sequence[Path], out: Path) -> int:
 
     A block's key has all that its figures depend on, so a block in two ledgers is kept once, even
     if its figures differ by rounding. Verdicts, probes and blocks put aside are not copied.
-    Confirmations of hunts get new numbers, but used the levels of their old numbers: n ledgers may
-    have used n times the budget of hunts.
+    Confirmations of hunts are numbered again. Each ledger had a budget for hunts, so n ledgers may
+    have used n such budgets.
 
     Args:
         sources: ledgers, which stay as they are.

@@ -90,7 +90,7 @@ def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | Non
 
 
 def pairs(count: int) -> Iterator[tuple[int, int]]:
-    """Yield pairs of indices, from the middle of a block on.
+    """Yield pairs of a block's indices, the middle and later ones first.
 
     Index 0 is left out, because a faulty function may use its draws for all replicates.
 

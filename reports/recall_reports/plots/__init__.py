@@ -16,7 +16,7 @@ PAINTERS = {"curve": curve.paint, "map": phase_map.paint, "parity": parity.paint
 
 
 def panels(claim: ClaimRow) -> list[Panel]:
-    """Draw the panels of a claim's plot, and one of a hunt's points if two parameters vary."""
+    """Draw a claim's plot, and a panel of its hunt's points if two parameters vary."""
     found, plot = [], claim.plot
     cells = [cell for cell in claim.cells if plot is not None and _drawable(cell, plot)]
     if plot is not None and cells:

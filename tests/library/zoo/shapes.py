@@ -80,7 +80,7 @@ def kurtosis(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     controls=(rc.times(1.2),),
 )
 def ratio_of_means(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
-    """A machine with random working and resting times works for on / (on + off) of all time."""
+    """A machine that works for a mean time a, and rests for b, works for a share a / (a + b)."""
     return {
         "on": block.each(lambda rng: rng.exponential(cell["on"])),
         "off": block.each(lambda rng: rng.gamma(2, cell["off"] / 2)),

@@ -102,7 +102,7 @@ def test_verdicts_count_in_their_tier_and_times_in_each(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_nothing_unless_it_is_asked_for(tmp_path: Path) -> None:
-    """`tests/faults/test_exit_status.py` tests files that an option names."""
+    """A damaged file that an option names is refused: see `tests/faults/test_exit_status.py`."""
     damaged = tmp_path / "damaged.json"
     damaged.write_text("{")
     unasked = Baseline(damaged, "standard", required=False)
