@@ -44,11 +44,11 @@ def nearest(u: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
 
 
 def mostly(shares: torch.Tensor) -> torch.Tensor:
-    """Return 1 where a share is above 1/2, 0 where it is below, and 1/2 where it is equal.
+    """Return 1 for a share above 1/2, 0 for a share below, and 1/2 for 1/2.
 
-    As sizes vary, the mean result crosses 1/2 where the median share does. A few batches show
-    where, as batches differ little.
+    As a task's size grows, batches' mean result crosses 1/2 where their median share does. A few
+    batches show where, as their shares differ little.
 
-    ``shares``: shares of right answers, in [0, 1].
+    ``shares``: of right answers, in [0, 1].
     """
     return (torch.sign(shares - 0.5) + 1) / 2

@@ -1,4 +1,4 @@
-"""A pretended GPU: tensors that claim to be on it, and a count of waits for a real GPU.
+"""A pretended GPU: tensors that claim to be on it, and a count of waits that a GPU would cause.
 
 A `Far` tensor has its numbers in the CPU's memory. To PyTorch's own code it is on the device
 "meta", to Python code on "cuda:0". Within `pretended_gpu`, every operation on the pretended GPU
@@ -193,7 +193,7 @@ def check(name: str, given: list[torch.Tensor]) -> None:
 
 
 class _Called(TorchFunctionMode):
-    """Mode that catches calls that start CUDA, or read memory, before the dispatcher."""
+    """Mode that catches, before the dispatcher, calls that would start CUDA or read memory."""
 
     def __torch_function__(
         self,

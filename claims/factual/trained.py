@@ -28,7 +28,7 @@ RATES = (1e-2, 3e-3, 1e-3)
 """Published learning rates; the largest comes first, as it is best in a short training."""
 
 MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
-"""More than half of the replicates are 1 where 1 is predicted, and fewer where 0 is."""
+"""More than half of the replicates are 1 where 1 is predicted, and fewer than half where 0 is."""
 
 
 def sizes(cell: rc.Cell) -> Sizes:

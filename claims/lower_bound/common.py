@@ -16,7 +16,10 @@ SIZES = ("vocab_size", "length", "samples", "dim")
 
 
 def derived(file: str) -> rc.Source:
-    """Make the source of a claim whose prediction is derived in a file and not a registered law."""
+    """Make the source of a claim whose prediction is not a registered law.
+
+    ``file``: the file of ``theory/lower_bound`` that derives the prediction.
+    """
     return rc.Source("A", "A4", "A13", provenance="derived", reference=f"theory/lower_bound/{file}")
 
 

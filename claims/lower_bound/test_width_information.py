@@ -48,9 +48,10 @@ LENGTHS = rc.Regime(
     plot=rc.Plot(x="length", y_label="share of variance", log="xy"),
 )
 def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """One token explains at most 1/L of the variance of any feature of its sequence. So a layer of
-    width m carries at most m/d times the information of the model without a layer. In d directions
-    a token explains nearly 1/L of the variance."""
+    """One token explains at most 1/L of the variance of any feature of its sequence, and nearly 1/L
+    in d directions of the layer. The model without a layer has d features, and one token explains
+    1/L of the variance of each. So a layer of width m carries at most m/d times the information of
+    the model without a layer."""
     return block.draw(feature_spectrum.shares, cell).leading
 
 

@@ -30,7 +30,10 @@ def ranks(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
 
 
 def large(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
-    """Make cells around the dimension for half recall, at numbers of associations and queries."""
+    """Make cells around the dimension at which half of the associations are recalled.
+
+    ``points``: pairs of a number of associations and a number of queries.
+    """
     return rc.ladder(table("associations queries", *points), "dim", rc.on(memory.half_dim), DIMS)
 
 

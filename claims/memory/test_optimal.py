@@ -64,7 +64,10 @@ def rungs(factors: tuple[float, ...], *dims: int, **more: bool) -> tuple[rc.Cell
 
 
 def beside(constant: float, *dims: int, **more: bool) -> tuple[rc.Cell, ...]:
-    """Make cells around the number of pairs n on d^2 = constant n log n, and around `critical`."""
+    """Make cells around two numbers of pairs, for each dimension d in ``dims``.
+
+    One number is the n with d^2 = constant n log n, the other is predicted by `critical`.
+    """
     points, line = rc.grid(dim=dims, **more), rc.on(theory.associations_on_line, constant=constant)
     literal = rc.ladder(points, "associations", line, LITERAL)
     return literal + rc.ladder(points, "associations", critical, ACROSS)

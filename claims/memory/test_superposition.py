@@ -22,9 +22,9 @@ FEWER = SIZES[0]
 
 
 def beside(law: float, fewer: float) -> float:
-    """Scale the value ``law`` of a law so that the law gives the right dimension at 64 attributes.
+    """Predict the dimension by a law, scaled to be right at 64 attributes.
 
-    ``fewer``: the law's value at 64 attributes, before scaling.
+    ``law``, ``fewer``: values of the unscaled law in the cell and at 64 attributes.
     """
     return float(needed(FEWER) * law / fewer)
 

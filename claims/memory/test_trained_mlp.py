@@ -142,10 +142,10 @@ trained_reach = training(
 
 
 def by_decodability(cell: rc.Cell) -> float:
-    """Predict the number of facts by the published line, for fewer weights than the cell has.
+    """Predict the number of facts by the published line, with the cell's weights divided by r.
 
-    The number of weights is divided by the length of random codes for values in groups, relative to
-    the length for independent values.
+    Here r is a ratio: the length of random codes for values in groups over the length for
+    independent values.
     """
     facts = cell["groups"] * round(line(cell) / cell["groups"])
     longer = decoder.needed_code(facts, cell["groups"], cell["shared"]) / decoder.needed_code(
@@ -187,8 +187,9 @@ CROWDED = rc.grid(
     ),
 )
 def trained_groups(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """A trained MLP needs a third more weights for values in groups than for independent values,
-    because random codes for values in groups are a third longer."""
+    """The values of a group have 3/4 of their squared length in common. A trained MLP needs a third
+    more weights for such values than for independent values, because random codes for such values
+    are a third longer."""
     facts = cell["associations"]
     sizes = {"associations": facts, "outputs": facts, "dim": cell["dim"]}
     independent = block.draw(measured.draw, sizes)

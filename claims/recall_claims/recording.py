@@ -30,7 +30,7 @@ from recall_reports.record.certificates import Certificates
 from recall_reports.record.values import Verdict
 
 DRAWN = 100
-"""Number of random points to estimate the share of a regime's points that a hunt may draw."""
+"""Number of random points of a regime, to estimate the share that a hunt may draw."""
 LISTED = 8
 """Largest number of a parameter's values that a record lists one by one."""
 PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")

@@ -26,8 +26,8 @@ def tiles(claim: Claim, cells: Sequence[Cell]) -> list[Tiles]:
     """Predict the names between the cells of a claim's map, in its fullest planes.
 
     Cells of a plane differ only in axes and in parameters that change no prediction. The fullest
-    planes have cells at the most places, `FEWEST` or more. A plane whose first cell has no
-    predicted name is left out. Return [] without map, axes or predictions, if cells' parameter
+    planes have the most places with cells. Omit planes with fewer than `FEWEST`, or whose first
+    cell has no predicted name. Return [] without map, axes or predictions, if cells' parameter
     names differ, or if a value on an axis is no positive number.
     """
     plot, predict = claim.plot, claim.predict
@@ -76,7 +76,7 @@ def _name(predict: Predict, cell: Cell) -> str | None:
 
 
 def _places(values: Sequence[float], number: int) -> list[float]:
-    """Return a geometric sequence that ends just beyond `values`; integers if they are."""
+    """Return a geometric sequence around `values`; integers if all values are."""
     low, high = math.log(min(values) / BEYOND), math.log(max(values) * BEYOND)
     found = [math.exp(low + i / (number - 1) * (high - low)) for i in range(number)]
     if all(isinstance(value, int) for value in values):

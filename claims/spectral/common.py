@@ -94,9 +94,10 @@ def lasting(points: Iterable[rc.Cell], past: float = 1.05) -> tuple[rc.Cell, ...
 def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
     """Make the model in the cell's embeddings.
 
-    "random" means orthonormal embeddings drawn for each replicate; more than 128 answers stay
-    one-hot. Otherwise embeddings are "one-hot", or a word of three letters chooses them, as in
-    `facts.hadamard_or_one_hot`. Then nothing is random, and one replicate represents all.
+    "random" means orthonormal embeddings drawn for each replicate. But if there are more than 128
+    answers, the answers' embeddings are one-hot. Otherwise all embeddings are "one-hot", or a word
+    of three letters chooses them, as in `facts.hadamard_or_one_hot`. With "one-hot" or such a word
+    nothing is random, and one replicate represents all.
     """
     s, r = cell["subjects"], cell["relations"]
     inputs = outputs = None

@@ -11,9 +11,9 @@ derived = partial(
 
 
 def drawn(cell: rc.Cell, block: rc.Block) -> tuple[measured.Task, float]:
-    """Draw the cell's task, a regression or Gaussian measurements, and return it with the time.
+    """Draw the cell's task, a regression or Gaussian measurements; return the task and a time.
 
-    The time is 0 if the cell has none.
+    The time is the cell's ``time``, at which claims examine the weights, or 0 if there is none.
     """
     sizes = {name: value for name, value in cell.items() if name != "time"}
     task: measured.Regression | measured.Sensing

@@ -22,9 +22,9 @@ LEARNED = 0.1
 """Probability of a wrong subject (relation) at which the subjects (relations) count as learned."""
 STEPS = {"gradient": 400, "spectral": 50}
 """Number of steps of each flow in the cells `SLOW`. On the manifold all is learned after a fifth of
-a flow's steps. No replicate needs as many as half of its flow's steps. A fifth of gradient flow is
-80 steps. If these 80 are replaced by 50 longer steps, one draw of Gaussian embeddings in 2,000 is
-unstable. Of 512 draws, 1 was unstable with 40 steps, 8 with 30 steps and 75 with 20 steps."""
+a flow's steps, and no replicate needs as many as half of them. For gradient flow this fifth is 80
+steps. With 50 longer steps instead of these 80, one draw of Gaussian embeddings in 2,000 is
+unstable. Of 512 draws, 1 was unstable with 40 steps instead of 80, 8 with 30 and 75 with 20."""
 
 
 def within(low: float, high: float) -> rc.MeanRatio:
@@ -260,7 +260,7 @@ signs = timed(
 )
 """A claim that the ratio of the learning times holds with an assumption of sign flow relaxed, for
 four of the eight choices of embeddings. In two of the four, subjects are learned before relations.
-In one (HOH) they are learned much later."""
+With Hadamard subjects and answers (HOH), subjects are learned much later than relations."""
 
 
 @signs(
@@ -272,8 +272,9 @@ In one (HOH) they are learned much later."""
     "(HOH) had a ratio of 2.44 on the manifold, 1.57 a millionth off, and 1.17 a thousandth off",
 )
 def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Under sign flow, the ratio of the learning times is the same from a disturbed start. Entries
-    of the gradient that are exactly zero on the manifold are then not zero."""
+    """Under sign flow, the ratio of the learning times is the same from a disturbed start as from a
+    start on the manifold. Entries of the gradient that are exactly zero on the manifold are not
+    zero from the disturbed start."""
     model, clock = task(cell, block), flows.clock(cell["duration"], 300)
     start = disturbed(model.start(START, START), 1e-3 * START)
     odds = flows.followed(model, flows.flow(model, start, "sign", clock))

@@ -117,7 +117,10 @@ def gradient_decay_logarithm(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 def falling(*pairs: common.Pair, errors: tuple[float, ...]) -> tuple[rc.Cell, ...]:
-    """Make cells of spectral flow for each part, with the times of two errors."""
+    """Make cells of spectral flow for subjects and relations, for each two successive ``errors``.
+
+    A cell's ``begin`` and ``time`` are the predicted times of the first and the second error.
+    """
     return tuple(
         cell.replace(
             part=part,

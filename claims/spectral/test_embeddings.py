@@ -203,9 +203,9 @@ APART = 2.3
 )
 def sign_order(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With orthonormal embeddings sign flow can show no separation of the two learning times, a
-    large separation, or the reverse order. (Numbers compared: 1 over each learning time, and the
-    geometric mean of these two, times sqrt(2.3). If the third number is the largest, the learning
-    times differ by a factor below 2.3.)"""
+    large separation, or the reverse order. (Three numbers are compared: 1 over each of the two
+    learning times, and sqrt(2.3) times the geometric mean of these two. If the third number is the
+    largest, the learning times differ by a factor below 2.3.)"""
     found = learning_times(cell, block, steps=30)
     return {
         "subject": 1 / found.subject,

@@ -1,4 +1,7 @@
-"""Learning of a matrix from Gaussian measurements, mostly few, by Muon and gradient descent (H)."""
+"""Learning of a matrix from Gaussian measurements, by Muon and gradient descent (H).
+
+In most claims the measurements are few: there are far fewer measurements than weights.
+"""
 
 import torch
 from torch import Tensor

@@ -1,7 +1,7 @@
 """Paper F, a linear memory under softmax: whole matrices, compared with one number per item.
 
-K items have frequencies p_j, and a share alpha of labels is noise: c = 1 - alpha + alpha/K. A lead
-(an item's own score minus any other) ends at log(c K/alpha), for Muon after T* steps of size eta.
+K items have frequencies p_j. A share alpha of labels is noise, a share c = 1 - alpha + alpha/K is
+right. A lead (own score minus another) ends at log(c K/alpha), for Muon after T* steps of size eta.
 """
 
 import math

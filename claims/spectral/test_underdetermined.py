@@ -179,7 +179,8 @@ KEPT = table(
 def singular_values(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Each singular value of W equals the time, until it reaches the singular value of Y in the
     same direction and stops. So all singular values are equal until the first of them stops. Under
-    gradient descent their ratios never change. The claim is on their mean square over t^2."""
+    gradient descent the ratios of the singular values never change. The claim is on Muon: on the
+    mean square of the singular values, divided by t^2."""
     task, time = drawn(cell, block)
     moved = measured.after(task, time, 20)
     descended = measured.after(task, time, 20, identity)

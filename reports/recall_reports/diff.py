@@ -29,8 +29,8 @@ from recall_reports.record import ClaimRow, Range, Record
 from recall_reports.record.text import line
 
 ROUNDED, ROUNDED_REGION = 0.1, 0.01
-"""Largest moves of an estimate by rounding, as shares of its distance from the farther end of its
-interval, and of its region. On other processors, trained models' estimates move by 0.08 of the
+"""Largest moves of an estimate by rounding, as shares of its distance to its interval's farther
+end, and to its region's. On other processors, trained models' estimates move by 0.08 of the
 first distance."""
 PAIRS = 3
 """Largest number of different edits of a kind to list one by one."""
@@ -46,7 +46,7 @@ TEXTS = (
 """Declared parts of a claim's record that are texts."""
 LISTED = {"controls": "controls", "statements": "statements", "declared": "declared parts"}
 LISTED_OF_TIER = {"regions": "components", "predictions": "cells"}
-"""Words for subjects, by kind; those added or removed are listed only if tiers agree."""
+"""Words for subjects, by kind; added or removed subjects are listed only if tiers agree."""
 
 
 class Kind(StrEnum):

@@ -205,12 +205,12 @@ def outcome(claims: Sequence[ClaimRow]) -> str:
 
 
 def list_states(claims: Iterable[ClaimRow]) -> str:
-    """Count the states of at least one claim, for example `8 SUPPORTED and 1 NOT RUN`."""
+    """Count one or more claims by state, for example `8 SUPPORTED and 1 NOT RUN`."""
     return listed([f"{number} {state}" for state, number in count(claims).items()])
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Join at least one part, for example `a, b and c`."""
+    """Join one or more parts, for example `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 

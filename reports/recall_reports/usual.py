@@ -3,12 +3,12 @@
 The analysis decides nothing. A verdict rests on tests that assume no curve. Readers know fits and
 confidence intervals, so the report shows these too, as a check of the engine by other code:
 
-* a critical value is where a probit curve in the logarithm of the scanned size, fitted to the
-  shares, crosses the target; its error is by the delta method. A mean of
-  probabilities varies less than a share of successes, so the cells' errors give the dispersion;
-* an exponent is the slope of the logarithms, weighted by the errors of the cells' means. A law that
-  bends has no single exponent. For predicted means, the exponent is the slope of the predictions
-  plus the slope of observed / predicted;
+* a critical value is where a probit curve of success rates in log(scanned size) crosses the
+  target rate; its error is by the delta method. Rates that are means of probabilities vary less
+  than shares of successes, so the cells' errors give the curve's dispersion;
+* an exponent is the slope of log(mean or critical value) in log(parameter), weighted by errors. A
+  law that bends has no single exponent. For predicted means, the slopes of log(predicted) and
+  log(observed / predicted) are added;
 * a share of successes has Wilson's interval, and any other mean Student's.
 
 If a fit's residuals are k > 1 times the replicates' errors, the fit's errors grow k-fold. This
@@ -145,7 +145,7 @@ def _is_coin(cell: CellRow) -> bool:
 
 
 def _location(claim: ClaimRow, component: ComponentRow) -> Usual | None:
-    """Analyse a critical value over its prediction."""
+    """Analyse a critical value divided by its prediction."""
     ladder = _of(claim.cells, component)
     critical = ladder[0].critical if ladder else None
     found = _crossing(claim, ladder)

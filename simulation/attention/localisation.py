@@ -1,8 +1,8 @@
 """Probability that hard attention finds the informative position of a fresh sequence.
 
 A sequence is localised if only the informative position has the highest score; a tie is a miss
-(:attr:`Scores.lead`). The informative token at another position lacks the trigger's score,
-which is positive or negative.
+(:attr:`Scores.lead`). A copy of the informative token elsewhere lacks the trigger's score,
+which can be negative.
 """
 
 from dataclasses import replace

@@ -240,9 +240,9 @@ class NoiseDecomposition:
     def own_memory(self) -> torch.Tensor:
         r"""H, :math:`N^{-1}\sum_i\Sigma^I_i m^I_i - F + S_1 - S_2`.
 
-        Both sums are over samples. :math:`S_1` adds the expectations of
-        :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token. In :math:`S_2` each sample
-        has :math:`g_{ii}/N^2` times the expectation of :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`
+        :math:`S_1` is the sum over samples of the expectation of
+        :math:`g_{ii}\Sigma^C_i h^C_i/N^2` given the informative token. Likewise :math:`S_2` is the
+        sum of :math:`g_{ii}/N^2` times the expectation of :math:`\Sigma^C_ih^C_i+\Sigma^I_ih^I_i`
         over context and informative token. With the trigger in the values, H also has
         :math:`N^{-1}\sum_i\Delta_i m_i` less the expected :math:`\Delta_i m^\infty_i` of T.
         """

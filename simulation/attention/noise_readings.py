@@ -14,7 +14,7 @@ from simulation.attention.contractions import occurrences, sum_bags, sum_by_labe
 from simulation.attention.sampling import Batch
 
 DENSE_COUNTS = 2
-"""Largest ratio of a table's V^2 entries to the N L tokens of the samples. Decides speed only."""
+"""Largest V^2 / (N L) at which `Readings.counts` makes its table. Decides speed only."""
 
 
 def apply(matrix: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:

@@ -26,8 +26,8 @@ def losses(
     tokens that the wide layer recalls at perfect localisation, less the narrow layer's share.
     ``recall cap``: share of seen tokens that the wide layer does not recall. ``MLP noise``: share
     of sequences that the wide layer localises, less the narrow layer's share. ``mean bias``: gain
-    in the wide layer's share if input embeddings are centred. ``gradient noise``: share that the
-    wide layer does not localise with centred embeddings. Differences can be negative.
+    in the share that the wide layer localises if input embeddings are centred. ``gradient noise``:
+    share of sequences not localised even then. Differences can be negative.
     """
     one = torch.ones_like(batch.informative, dtype=batch.z.dtype)
     counts = batch.z.new_zeros(batch.permutation.shape).scatter_add_(1, batch.informative, one)

@@ -31,7 +31,7 @@ MARGIN, SCALE = 0.85, 100.0
 """Scores: EOS gets MARGIN * SCALE, a head's own tokens SCALE."""
 NEGLIGIBLE = 45.0
 """Distance below EOS's score to which lower scores are raised. Each prompt has EOS, so rounding
-hides their weights; as denormals in float32 these would take eight times as long.
+hides the raised tokens. Denormal float32 weights would take eight times as long.
 """
 
 

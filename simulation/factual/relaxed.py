@@ -1,9 +1,9 @@
 """Factual recall with one assumption relaxed: attention, data, optimiser, embeddings or weights.
 
-Sequential learning has the task, losses and prompts (counts of tokens) of
+Training uses the task, losses and prompts (counts of tokens) of
 :mod:`simulation.factual.sequential_learning`; gradients are by automatic differentiation. As there,
 weights have a row for each of S subjects and R relations, one for EOS, and a last row for all N_0
-noise tokens. Noise tokens start equal, each with its mean count in a prompt. The last row's
+noise tokens. Noise tokens start equal, and every prompt has the mean count of each. The last row's
 gradient is the sum of theirs, so the row moves by 1/N_0 of it. Under gradient descent this row is
 exact for all models but `embedded`. In shapes, B is the number of replicates and P the number of
 prompts.

@@ -2,8 +2,8 @@
 
 A prompt holds a subject, a relation, noise tokens and EOS, the query; logits are the sum over its
 tokens of attention weight times value. Noise tokens start equal and have the same mean gradient.
-One row represents all of them, and its count in a prompt is the number of noise tokens. So in SGD
-noise tokens learn from mean counts instead of counts in each prompt; tests/unit compares this SGD
+One row represents all of them, and its count in a prompt of T tokens is T - 3. So in SGD noise
+tokens learn from mean counts instead of counts in each prompt; tests/unit compares this SGD
 with SGD on whole prompts.
 
 Tensors have the shape (B, tokens) or (B, tokens, answers), with B replicates and the tokens in the

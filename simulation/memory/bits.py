@@ -34,7 +34,7 @@ def functions(facts: int, outputs: int) -> npt.NDArray[np.int64]:
 def best_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
     """Find the largest mean accuracy of any code of 2^bits codewords, by trying every code.
 
-    A shift of all codewords changes no accuracy, so the first codeword is the zero function.
+    Adding a function to all codewords, mod M, keeps accuracy. So the first codeword is zero.
 
     >>> best_code_accuracy(facts=4, outputs=2, bits=1)
     0.6875
@@ -225,7 +225,7 @@ def _searched(
     rows = torch.arange(len(keys), device=keys.device)[:, None]
 
     def recalled(size: torch.Tensor, bound: int) -> torch.Tensor:
-        """Count the recalled pairs among the first ``size``, permuted by sorting ``orders``."""
+        """Count recalled pairs of ``size``: input i has output number argsort(orders)[i]."""
         bound = int(size) if on_cpu else bound
         shown, named, order = keys[:, :bound], values[:, :bound], orders[:, :bound]
         if not on_cpu:

@@ -1,7 +1,8 @@
-"""Facts decoded from short codes: a direction for each value, projected at random and back.
+"""Facts decoded from short codes: one direction per fact, projected at random.
 
-The values of a group have a common part, like embeddings of one kind. A code is the projection of a
-direction, and the decoder is the projection's transpose. The answer is the value of largest score.
+A fact has a vector, its value. Values of a group share a part, like embeddings of one kind. A code
+is the projected direction, and the decoder the projection's transpose. The answer is the value of
+largest score.
 """
 
 import math

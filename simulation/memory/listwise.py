@@ -1,4 +1,4 @@
-r"""Listwise retrieval: whether a matrix raises own scores above averages of the top competitors.
+r"""Listwise retrieval: whether a matrix scores every pair above its top competitors' average.
 
 With n pairs (e_i, u_i) the margin of W at pair i is :math:`u_i^\top We_i - h_i(W)`. Here
 :math:`h_i` is the average of the m largest of the n - 1 other scores, and m is a share r of n - 1,
@@ -27,7 +27,7 @@ from simulation.tiles import LOOK_EVERY, groups
 
 _HALVINGS = 60
 _LEVEL = 1e-13
-"""Relative Newton step that ends a search for t by Newton's method and bisection."""
+"""Newton step, relative to 1 + |t|, below which a search for t ends."""
 
 
 def competitors(associations: int, share: float) -> int:

@@ -215,7 +215,7 @@ def constructed(
 ) -> dict[str, torch.Tensor]:
     """Test a construction: ``accuracy``, and ``all`` (1 if every answer is right), both (R,).
 
-    Replicates are built in `tiles.groups`, by the size of (N, m) features.
+    Replicates are built in groups whose (N, m) features fit a tile.
 
     Args:
         rngs: one generator per replicate.
@@ -336,7 +336,7 @@ class _Network:
         self._make_room()
 
     def _make_room(self) -> None:
-        """Allocate buffers for all steps: new memory would cost more time than the arithmetic."""
+        """Allocate buffers that all steps use, as new memory would take longer than arithmetic."""
         first, second = self.weights
         models, width, dim, count = *first.shape[:2], second.shape[1], self._z.shape[2]
         empty = self._z.new_empty

@@ -58,9 +58,9 @@ class Scalars:
     ``alpha_*``: coefficient of a matrix of mean zero and singular values 0 and 1, which gives all
     answers of a subject (relation) one logit and all other answers another. ``beta_*``: mean
     attention score of the subjects (relations). ``rest``: (B,), the largest entry outside these
-    coordinates, ignoring logits that all answers share. Entries are in the basis of tokens and
-    answers. Only the part of W_KQ that maps the query to 0 is in the embeddings' basis. The
-    embeddings have to be orthonormal.
+    coordinates, ignoring logits that all answers share. This entry is in the basis of tokens and
+    answers, or, in the part of W_KQ that maps the query to 0, in the embeddings' basis.
+    Embeddings must be orthonormal.
     """
 
     alpha_subject: Tensor
@@ -156,7 +156,7 @@ class Facts:
         return ov @ self.inputs.mT, (self.inputs @ (weights.kq @ self.inputs[:, -1:].mT))[..., 0]
 
     def _tables(self, values: Tensor, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Tabulate scaled exp(logit) by subject and by relation, and its sum for each pair."""
+        """Tabulate scaled exp(logit) by subject and by relation, and pairs' sums over answers."""
         s = self.subjects
         logits = values * scores[:, None]
         by_s, by_r = logits[..., :s], logits[..., s:-1] + logits[..., -1:]

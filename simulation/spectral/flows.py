@@ -1,8 +1,7 @@
 """Gradient, spectral and sign flow of a transformer's matrices, and optimisers.
 
-A rule determines the flow of each matrix: along the negative gradient of the loss, along the
-negative gradient's polar factor, or along the signs of its entries. In shapes, B is the number of
-replicates.
+A rule determines the flow of each matrix: along the negative gradient G of the loss, along the
+polar factor of G, or along the signs of G's entries. In shapes, B is the number of replicates.
 """
 
 import math

@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 _FIRST = {"cpu": 32, "cuda": None}
 """Number of outputs compared first, by device type. Only items whose own output scores above these
-are compared with all. A GPU compares all at once: a count would make it wait."""
+are compared with all. A GPU compares all: it would wait for a count of items."""
 _RANK = 1e-10
 """Singular values below this part of the largest are rounding."""
 

@@ -21,7 +21,7 @@ from simulation.streams import Rngs, Streams
 FLAT = 1e-6
 """Largest relative difference of singular values that counts as rounding."""
 STEP = 1 / 8
-"""Length of an adaptive step, as a share of the time left, estimated from the loss."""
+"""Share of the time left (estimated from the loss) that an adaptive step takes."""
 
 
 class Task(Protocol):
@@ -196,7 +196,7 @@ def _most(left: float) -> int:
 
 
 def line(task: Task) -> tuple[Tensor, Tensor]:
-    """Find Muon's first direction, (R, rows, columns), and its time of least loss, (R, 1, 1)."""
+    """Find Muon's first direction (R, rows, columns) and time (R, 1, 1) of least loss along it."""
     weights = task.start()
     gradient = task.gradient(weights)
     factor = polar(gradient)

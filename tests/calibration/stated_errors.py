@@ -14,7 +14,8 @@ of 40": at 30 points the claim is SUPPORTED with the stated error as its region;
 ended undecided. For a critical value, the rate of success is simulated at both edges of the stated
 error, rounded outwards to whole numbers. The interval is for the critical value. For an exact
 formula, the interval shows the error that would have been noticed. The worst point is the point
-whose estimated error is the largest in proportion to the error stated there.
+whose estimated error is the largest in proportion to the error stated there. The words of a regime
+fixed its points until 29 November 2026: the table has these points, and a new run draws others.
 """
 
 from __future__ import annotations

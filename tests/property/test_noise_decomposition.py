@@ -75,7 +75,7 @@ def test_trigger_coefficient_noise_is_the_distance_from_the_weight_at_infinite_n
 
 
 def test_the_trigger_coefficient_varies_as_stated_with_the_trigger_in_the_values() -> None:
-    """The last three `trigger_coefficient_parts` add a quarter to the variance of all others.
+    """The last three `trigger_coefficient_parts` add to the variance a quarter of the others' sum.
 
     The variance of 2,000 draws errs by 3%.
     """

@@ -65,7 +65,7 @@ def tables() -> str:
 
 
 def changes() -> str:
-    """Describe the changes since the sample, as Markdown and in the terminal."""
+    """Describe the changes from the sample to its later run, as Markdown and in the terminal."""
     found = diff.changes(sample.record(), sample.later(), ["claims/conftest.py"])
     target = io.StringIO()
     diff.print_changes(found, Console(file=target, width=110))

@@ -110,7 +110,10 @@ def test_no_two_claims_share_a_title(baseline: Record) -> None:
 
 
 def test_lines_are_curves_of_the_theory_and_join_no_cells(claims: dict[str, ClaimRow]) -> None:
-    """A power law is an exception: it is straight for any constant."""
+    """A claim on an exponent may have no curve of the theory.
+
+    Its plot then has a straight line of the predicted slope, at the height of the data.
+    """
     seen = 0
     for claim in claims.values():
         plot = claim.plot

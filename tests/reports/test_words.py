@@ -1,4 +1,4 @@
-"""Words of all forms of a report, and the table's shape; most are cases in `__snapshots__/`."""
+"""Words of all forms of a report, and the table's shape; most cases are in `__snapshots__/`."""
 
 import re
 from collections.abc import Callable

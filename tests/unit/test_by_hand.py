@@ -74,9 +74,11 @@ def test_dichotomies_of_few_points(patterns: int, dim: int, count: int) -> None:
 
 
 def test_a_weight_of_one_bit_stores_two_patterns() -> None:
-    """The first pattern leaves one of two weights, right on each later pattern with chance 1/2.
+    """The first pattern leaves one of two weights. On each later pattern this weight is right with
+    probability 1/2.
 
-    So the number is 1 plus the number of successes before the first failure, which is 1 on average.
+    So the mean number of stored patterns is 1 plus the mean number of successes before the first
+    failure, which is also 1.
     """
     sequences = 4096
     found = perceptron.binary_patterns(generators(1), dim=1, sequences=sequences)

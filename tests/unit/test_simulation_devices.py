@@ -137,7 +137,7 @@ def test_a_run_on_a_gpu_takes_blocks_together_and_has_the_cpus_figures(tmp_path:
 
 
 LONG = 4_000
-"""Number of kernels from which a block takes more than half a second on the pretended GPU."""
+"""Least number of kernels of a block that takes over half a second on the pretended GPU."""
 RECORDED = device.recorded()
 
 

@@ -35,7 +35,7 @@ Derivation: given the data's label counts, every term of $w_{noise}$ is a Gaussi
 covariance is a power $S^p$, and $p$ is the term's `covariance_power`. A vector $S\mu$, with $\mu$
 the mean embedding, has $p = 2$ (term A). $S\,S^{1/2}g$, with $g$ a normal vector, has $p = 3$
 (terms B, D), and $S^{1/2} g$ has $p = 1$ (the others). So $\sigma^2$ is a quadratic form in
-$S^{p+1}$, and the trigger's own share is a form in $S^p$. There is one approximation: a lognormal
+$S^{p+1}$, and the variance of $\nu$ is a form in $S^p$. There is one approximation: a lognormal
 of the same variance replaces a weighted sum of $\chi^2$ times powers of a $\chi^2$.
 
 With orthonormal embeddings $\theta_v$ is not Gaussian (`theory.attention.orthonormal`), and both

@@ -1,7 +1,7 @@
 r"""Orthonormal embeddings (d > V + 1): the factors separate, and scores are counts.
 
-Nothing depends on the dimension: no embedding overlaps another, and every interference term
-vanishes. Without the trigger in the values, tokens are recalled if they were seen. In units of
+Nothing depends on the dimension: no embedding overlaps another, and all interference vanishes.
+Without the trigger in the values, tokens are recalled if they were seen. In units of
 $1/(NL)^2$ the scores are
 
 $$ \theta_v = \sum_{i,i'} g_{ii'}\left[c_i(v)\,c_{i'}(v) + \tau 1\{x_i = v\}
@@ -21,7 +21,7 @@ number of samples can be wrong by a factor of 2 or more. Instead, these events d
 - each repeat within a sequence lowers $\theta_{trig}$ by $2/L$: without a collision, repeats
   decide.
 
-The laws of $\theta_v$ and $\theta_{trig}$ are sums of independent small counts, built here by
+The laws of $\theta_v$ and $\theta_{trig}$ are sums of independent small counts, built by
 convolution on the lattice $1/(LV)$ for tokens and $1/L$ for the trigger. Derived.
 """
 
@@ -156,8 +156,8 @@ def _token_law(s: _Sizes) -> tuple[Array, Array]:
 def _token_cases(s: _Sizes) -> Iterator[tuple[float, float, Array]]:
     """Cases of a token: chance, score before deficits, and law of deficits (units 1/L) of each.
 
-    The token occurs in contexts. Two occurrences meet if they are in one sequence or in two of one
-    label. The token is informative in n samples, and occurs again in some of these.
+    The token occurs in contexts. Two occurrences add to the score if they are in one sequence or
+    in two of one label. The token is informative in n samples, and occurs again in some of these.
     """
     meet = (s.L - 2) / (s.L - 1) / s.N + (1 - 1 / s.N) / s.V
     own = stats.binom.pmf(np.arange(min(s.N, 40) + 1), s.N, 1 / s.V)

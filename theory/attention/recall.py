@@ -98,11 +98,11 @@ def kernel(problem: Problem, dim: float) -> Kernel:
 
 @dataclass(frozen=True)
 class Attended:
-    r"""Attention of the training samples when the memory was written.
+    r"""Attention of training samples when the memory was written.
 
     Attributes:
         mean: share of the samples that attended to their informative token.
-        square: mean over tokens of the squared share of a token's samples.
+        square: mean square, over tokens, of this share in a token's samples.
     """
 
     mean: float = 1.0
@@ -124,7 +124,7 @@ def count_nodes(
 
 @dataclass(frozen=True)
 class _Interference:
-    """Contribution of the other tokens to the scores of one token, in units of 1/V."""
+    """Contribution of other tokens to one token's scores, in units of 1/V."""
 
     counts: Array
     count_weights: Array
@@ -154,9 +154,9 @@ def _interference(
 
 
 def _tail_dim(problem: Problem, dim: float) -> float:
-    """Dimension of the sphere whose coordinates have the tail of a score, at a fixed length of y_v.
+    """Dimension of the sphere whose coordinates have the tail of a score, at a fixed |y_v|.
 
-    Gaussian embeddings have normal coordinates, so 1/dimension is lower by 1/d.
+    Gaussian embeddings have normal coordinates, so 1/dimension is 1/d less than for unit lengths.
     """
     inverse = 1 / spectra.effective_rank(problem.vocab_size, dim)
     return 1 / (inverse - 1 / dim) if problem.embeddings == "gaussian" else 1 / inverse

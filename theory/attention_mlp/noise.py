@@ -15,9 +15,9 @@ Moments of $\phi$, such as $b_k$, $\chi$ and $\psi$, are taken at the scale
 $\varepsilon\approx L^{-1/2}$ of mean values (`theory.attention_mlp.activations`).
 
 With ``centred`` residuals $\sum_i\delta_i = 0$. So every part that is the same for all $i$ or all
-$i'$ drops out, including the mean embedding and a trigger in the values. Every self-coefficient is
-reduced by its value for a pair of different samples. noise.md derives the terms that the layer's
-rows add.
+$i'$ drops out, including the mean embedding and a trigger in the values. A coefficient of a
+sample with itself is reduced by its value for two different samples. noise.md derives the terms
+that the layer's rows add.
 """
 
 import math
@@ -339,10 +339,10 @@ def _row_variance(problem: MlpProblem) -> float:
 
 
 def bias_covariance(problem: MlpProblem) -> float:
-    r"""Covariance of $q$ and the trigger's own noise from M0, in units of $s_0^2$.
+    r"""Covariance of $q$ and M0's part of the trigger's own noise, in units of $s_0^2$.
 
-    With the trigger in the values both are multiples of the trigger's overlap with the mean row of
-    the layer; otherwise the covariance is 0.
+    With the trigger in the values both contain the trigger's overlap with the layer's mean
+    row; otherwise the covariance is 0.
     """
     c, b = coefficients(problem), problem.local.derivatives
     V, L, N, d, m = _sizes(problem)

@@ -218,9 +218,9 @@ def _trigger_terms(activation: str) -> tuple[float, float, float]:
 def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float:
     r"""Recall accuracy through the layer, averaged over tokens, data, embeddings and weights.
 
-    The kernel formula of the claims is `recall_accuracy` of the model without the layer, with
+    Claims call this the kernel formula: `recall_accuracy` of the model without the layer, with
     the `kernel` of this module. A finite layer also gives each token its own power
-    $z = f_v^\top f_v/q$, which is gamma-distributed with mean 1 and variance
+    $z = f_v^\top f_v/q$, gamma-distributed with mean 1 and variance
     $\mathrm{Var}(\phi^2)/(mq^2)$. The power scales the token's signal and sampling noise alike.
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.

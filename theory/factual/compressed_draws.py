@@ -18,9 +18,9 @@ def narrow(
 ) -> list[tuple[Array, Array, Array, Array, tuple[Indices, Indices]]]:
     """Draw eight sets of 1000 facts.
 
-    A set has the logits without noise, (1000, relations * answers), and the sums of their squares,
-    (1000,). Two arrays shaped like logits have each answer's number of facts and standard normal
-    noise. Last comes the index of the right answers.
+    A set has the logits without noise, (1000, relations * answers), and their sum of squares per
+    fact, (1000,). Two arrays shaped like logits have each answer's number of facts and standard
+    normal noise. Last is the right answers' index.
     """
     rng, size, found = np.random.default_rng(20241209), relations * answers, []
     for _ in range(8):

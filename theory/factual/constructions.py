@@ -186,7 +186,7 @@ def attention_dim(
     ``shared_rivals``: whether a rival answer counts once. If not, it counts once for each
     subject that has it, as in a union bound.
 
-    Raises ValueError: a size below 1, or nothing to confuse.
+    Raises ValueError: a size below 1, or RD = 1.
     """
     _require(subjects=subjects, relations=relations, answers=answers)
     _require(**{"relations * answers - 1": relations * answers - 1})
@@ -245,7 +245,7 @@ def mlp_width(
 
     ``same_answer``: whether facts with the same answer disturb each other; False drops their noise.
 
-    Raises ValueError: a size below 1, fewer than 4 dimensions, or nothing to confuse.
+    Raises ValueError: a size below 1, fewer than 4 dimensions, or RD = 1.
     """
     _require(subjects=subjects, relations=relations, answers=answers, **{"dim - 3": dim - 3})
     _require(**{"relations * answers - 1": relations * answers - 1})
@@ -275,11 +275,12 @@ def compressed_accuracy(
     r"""Accuracy of the MLP when g tokens share $d_h < g$ value dimensions.
 
     Codes in one group overlap by $\rho$, a coordinate of the unit sphere of $\mathbb R^{d_h}$. So
-    a neighbouring fact adds to its answer's logit the kernel of cosine features of frequency
-    $\omega$ at the inputs' squared distance $2(1-\rho_{ss'})+2(1-\rho_{rr'})$. The logit of
-    answer a, of $n_a$ facts, has noise of variance $\frac N{md}+\frac{n_a}m$ and noise from the
-    answers' overlaps. Averaged over 8000 facts from a fixed stream: accurate to 0.005. Correlations
-    of rivals are neglected. They help, so the formula is 0.01 to 0.02 too low at accuracies of 0.8.
+    a fact $(s',r')$ of the same two groups adds to its answer's logit the kernel of cosine features
+    of frequency $\omega$ at the inputs' squared distance $2(1-\rho_{ss'})+2(1-\rho_{rr'})$. The
+    logit of answer a, of $n_a$ facts, has noise of variance $\frac N{md}+\frac{n_a}m$ and noise
+    from the answers' overlaps. Averaged over 8000 facts from a fixed stream: accurate to 0.005.
+    Correlations of rivals are neglected. They help, so the formula is 0.01 to 0.02 too low at
+    accuracies of 0.8.
 
     Stated error: {error} for 16 subjects and relations, or 32 at d of 384 and more; at most 4 facts
     per hidden unit. With 16 facts per unit, 32 subjects and relations, it is 0.056 too high.

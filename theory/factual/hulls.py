@@ -31,7 +31,7 @@ def hull(points: int, dim: float) -> Array:
 
 
 def undisturbed(heights: Array, rivals: float, dim: float) -> float:
-    """Log of the mean, over heights, of the chance that no rival's coordinate is higher."""
+    """Log of the mean over heights h of the chance that no rival's coordinate exceeds h."""
     logs = rivals * log_below(heights, dim)
     return float(special.logsumexp(logs)) - math.log(logs.size)
 

@@ -35,8 +35,8 @@ other term's $\log K$.
 **Other dictionaries.** If answers are drawn at random from the block, the relation alone gives
 $p(\cdot|r)$, which is not uniform: the plateau is at its entropy.
 
-A step of size $\eta$ multiplies weights by $1+\eta\lambda$, the flow by $e^{\eta\lambda}$. This
-delays the early growth by a relative $\eta\lambda/2$.
+A step of size $\eta$ multiplies weights by $1+\eta\lambda$, not by the flow's $e^{\eta\lambda}$.
+This delays the early growth by a relative $\eta\lambda/2$.
 """
 
 import math
@@ -212,7 +212,7 @@ def _rate(sizes: Sizes, stage: Stage) -> float:
 
 
 def choices(sizes: Sizes, stage: Stage) -> int:
-    """Number of answers among which a stage chooses: R blocks, or the D answers of a block."""
+    """Number of options in a stage's choice: R blocks, or the D answers of a block."""
     return sizes.relations if stage == "relation" else sizes.answers
 
 

@@ -96,10 +96,10 @@ def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
     r"""Probability that the right label scores highest, averaged over counts.
 
     As in `theory.attention.recall`, a label's score is a coordinate of one vector $y$ for each
-    token. So all rivals share its squared length. The length fluctuates (gamma, variance
+    token. So all rivals share $|y|^2$, which fluctuates (gamma, variance
     $2/D + (3 E s^4/(E s^2)^2 - 1)/V$, $D$ = ``rank``), and contains the token's own score. Given
-    the length, a rival's score is distributed as a coordinate of a sphere in $D$ dimensions, to
-    which a third cumulant adds the first term of Edgeworth's series.
+    $|y|^2$, a rival's score has the law of a coordinate of a sphere in $D$ dimensions. A third
+    cumulant adds the first term of Edgeworth's series to this law.
     """
     scale, scale_weight = quadrature.gamma(
         2 / scores.rank + (3 * law.kurtosis - 1) / vocab_size, _SCALE_NODES

@@ -1,10 +1,10 @@
 r"""Bound on accuracy from information: no estimator of the map has a larger accuracy.
 
-Let $A$ be the number of the $V$ labels that are guessed right, and $x = EA$. If the guess were
+Let $A$ be the number of the $V$ labels guessed right, and $x = EA$. If the guess were
 independent of a uniform map $\pi$, the factorial moments of $A$ would be at most 1, even if the
 guess names a label twice. Then $E(1+s)^A \le e^s$, and Donsker and Varadhan's inequality gives
-$x\log(1+s) - s \le I$ for the true guess. With the best $s = x - 1$ and the accuracy $\alpha$ this
-is
+$x\log(1+s) - s \le I$ for the actual guess. With the best $s = x - 1$ and the accuracy $\alpha$
+this is
 
 $$ x\log x - x + 1 \le I, \qquad x = \alpha V \ge 1 . $$
 

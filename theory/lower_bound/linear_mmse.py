@@ -24,7 +24,7 @@ REGIME = argmax_accuracy.REGIME
 
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
 _OWN_NODES, _RIVAL_NODES = 6, 12
-"""Points of `meetings`, own and rival. Fewer leave steps in laws at d near V."""
+"""Points of `meetings` for right label and rivals. Fewer leave steps in laws at d near V."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,10 @@ def linear_mmse_accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the linear MMSE estimate on the gradient of a training batch.
 
     By chance a token meets a label of relative count $s$ on average $\mu s$ times,
-    $\mu = N(L-1)/V^2$. Where $\mu$ is of order 1 the skewness of this number matters. A rival's
+    $\mu = N(L-1)/V^2$. For $\mu$ of order 1 the skewness of this number matters. A rival's
     score contains its own entry of M, and so this number. Rivals with high counts $s$ fluctuate
-    most. With more than V/2 dimensions the right label's score has little other noise, and is
-    skewed as well.
+    most. Above V/2 dimensions the right label's score has little other noise, and is
+    skewed too.
 
     Raises ValueError: the dimension is not between 3 and V - 2.
     """

@@ -5,7 +5,7 @@ label scores its relative count $s = n/\lambda$, $\lambda = N/V$. Other tokens i
 overlaps of variance $1/d$, and the uninformative tokens add noise of variance $(L-1)/N$ per entry
 of $LVM$, amplified by $(1 + V/d)^2$. Fluctuating label counts add $(L-1)(s_k-1)/V$ to a whole row
 of M. In the scores of token $x$ this is multiplied by $c_x = z_x^\top\sum_w z_w \sim N(1,
-(V-1)/d)$. As $c_x$ is the same for all labels, most of this noise falls on a few tokens. The
+(V-1)/d)$. A token's scores share $c_x$, so the accuracy is a mean over the law of $c_x$. The
 score of label $k$ contains $M_{kx}$ with weight 1. For a rival $M_{kx}$ is a chance count, so its
 score has the third cumulant $s(L-1)/(N\lambda)$, which matters at d of order V.
 """

@@ -11,7 +11,7 @@ $$ I \le \frac d2\sum_{j\le m}\log\Big(1 + \frac{N+V}{V-1}\,\frac{\rho_j}{1-\rho
 The tokens are independent, so that $L\Sigma_\mu \preceq \Sigma_F$ (Hoeffding's decomposition) and
 $\rho_j \le 1/L$: the information is at most $m/d$ times the information without the layer, for any
 features. The bound on $\rho_j$ is attained in the $d$ directions that are linear in the tokens.
-Features of second order in the mean value have
+Second-order features of $\sum_lz_{x_l}$ have
 
 $$ \rho = \frac{\mathrm{Var}\,(w^\top z_{x_1})^2}{\mathrm{Var}\,(\sum_l w^\top z_{x_l})^2}
    \simeq \frac1{L^2}, $$

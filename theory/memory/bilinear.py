@@ -171,8 +171,8 @@ def leading_margin(
 def half_width(*, associations: int, dim: int, whitened: bool) -> float:
     """Number of neurons, real, at which half of the answers are right.
 
-    Infinite if no number suffices, 0 if below 1. Stated error of a whitened memory: {error}; a
-    plain memory can need 10% more than this.
+    Infinite if no number suffices, 0 if below 1. Stated error of a whitened memory: {error}. A
+    plain memory can need 10% more neurons.
 
     Raises:
         ValueError: fewer than 3 dimensions.

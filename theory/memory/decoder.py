@@ -15,9 +15,9 @@ $$ P(c>\rho_{ij}) = I_{(1-\rho_{ij})/2}(\tfrac k2,\tfrac k2), $$
 
 for any values and directions. The decodability $\rho$ of a value is the least $\rho_{ij}$ over its
 rivals, for the directions that make it largest. On average a share of at most $(F-1)\,P(c>\rho)$ of
-the facts is wrong. Where this share is 1%, k is $2\ln(100F)/\ln\frac1{1-\rho^2}$ to leading order:
-for 64 to 512 facts 26% to 33% above the exact k. The share is only a bound: rivals that are farther
-away win less often, and several may win together.
+the facts is wrong. Where this share is 1%, k is $2\ln(100F)/\ln\frac1{1-\rho^2}$ to leading order.
+For 64 to 512 facts this is 26% to 33% above the exact k. The share is a bound: rivals farther away
+win less often, and several may win together.
 
 **Values in groups.** There are K groups of b = F/K values. Values are $v=sz+\sqrt\gamma\,c$ with
 $s^2=1-\gamma$, where z of each value and c of each group are orthonormal. By symmetry the best
@@ -113,9 +113,9 @@ def needed_code(
 ) -> float:
     """Code dimension at and above which this mean share of facts is sure to be decoded correctly.
 
-    The dimension is 0 if below 1. Stated error: the dimension from which half of all decoders have
-    99% right is at most {error} less. The bound counts a fact once for each rival that wins, and a
-    few decoders make most errors. Raises ValueError as `decodability`.
+    The dimension is 0 if below 1. Stated error: the dimension from which half the decoders have 99%
+    right is up to {error} below this one. The bound counts a fact once for each rival that wins,
+    and a few decoders make most errors. Raises ValueError as `decodability`.
     """
     return crossing.log_root(
         lambda dim: least_share(facts, groups, shared, dim, code), 1.0, level=share, tolerance=1e-9

@@ -331,7 +331,7 @@ def _threshold(success: Callable[[float], float], low: float, high: float) -> fl
 
 
 def score_laws(associations: int, dim: int) -> dict[str, Law]:
-    r"""Distribution functions of the right score, "own", a wrong score, "rival", and the "lead".
+    r"""Distribution functions of the right score ("own"), a wrong one ("rival") and the "lead".
 
     The lead is the right score less the largest wrong score. A right and a wrong score have the
     variances $(n-1)/d^2$ and $(n-2)/d^2+2/d$. The part $2/d$, of $u_j^\top u_i+e_j^\top e_i$, is

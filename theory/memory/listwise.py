@@ -14,7 +14,7 @@ finite d too, with the cone's angle $\beta$ for unit vectors: $\cos\beta = E[c\,
 $P(c>q) = r$ for a coordinate c of a uniform unit vector.
 
 The equation leaves out that, at finite n, a memory finds directions in which the top competitors
-score less. The fewer these are, the more pairs a memory stores beyond the prediction.
+score less. With fewer top competitors, a memory exceeds the prediction by more.
 """
 
 import math

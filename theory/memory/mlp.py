@@ -222,7 +222,7 @@ def mlp_memory_accuracy(
 def all_recalled(*, associations: int, **sizes: Any) -> float:
     r"""Probability that all N are right, $e^{-N(1-\mathrm{Acc})}$: 1/2 at `critical_width`.
 
-    ``sizes``, and errors: as in `mlp_memory_accuracy`.
+    ``sizes``, exceptions: as in `mlp_memory_accuracy`.
     """
     return math.exp(-associations * (1 - mlp_memory_accuracy(associations=associations, **sizes)))
 

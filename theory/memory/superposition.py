@@ -9,9 +9,9 @@ random signs, and
 $$ e_s = \sum_rD_ru_{a_r(s)},\qquad D_re_s = u_{a_r(s)} + z . $$
 
 The MLP, 2 R d ReLU neurons of fixed weights, is the gate $x\mapsto D_rx$ and stores no fact. z is a
-sum of R - 1 unit vectors: $|z|^2$ has mean $R-1$ and relative variance $2(R-2)/((R-1)d)$. The score
-of a is 1 + x, where x has variance $|z|^2/d$. The score of another attribute has variance
-$|y|^2/d$, where $y=D_re_s$, $|y|^2=1+2x+|z|^2$. For the R - 1 attributes in z this variance is
+sum of R - 1 unit vectors: $|z|^2$ has mean $R-1$ and relative variance $2(R-2)/((R-1)d)$. The right
+score is 1 + x, where x has variance $|z|^2/d$. A wrong score has variance $|y|^2/d$,
+where $y=D_re_s$, $|y|^2=1+2x+|z|^2$. For the R - 1 attributes in z this variance is
 nearly 2/d larger, as $u_b\cdot Du_b$ has variance 3/(d + 2), not 1/d. So a fact is answered
 correctly with probability
 

@@ -56,7 +56,7 @@ LEARNED = FACTS.searched(
     ),
     duration=log_range(2.0, 8192),
 )
-"""Regime in which learning times and their ratios are exact, up to an integrator's finite steps."""
+"""Regime in which learning times and their ratios are exact, up to a simulation's steps."""
 SPECTRAL = LEARNED.searched(flow=("spectral",), duration=log_range(2.0, 32))
 SIGN = LEARNED.searched(
     "S and R powers of 2",
@@ -355,7 +355,7 @@ def time_ratio(
     r"""Learning time of the subjects over learning time of the relations.
 
     Gradient flow: $\frac SR\sqrt{\frac{R-1}{S-1}}$ times a ratio of logarithms.
-    Arguments and errors as for `learning_time`.
+    Arguments and ValueErrors as for `learning_time`.
     """
     subject, relation = (
         learning_time(facts, part, flow=flow, error=error, embeddings=embeddings)

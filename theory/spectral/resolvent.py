@@ -24,7 +24,7 @@ _BLOCKS = 1.1
 _RARE = 12.0
 """Mean count up to which the law of a count is summed term by term."""
 _SPREAD = 12.0
-"""Logarithm of 1/(m w) at the least m of an integral, with w the largest weight."""
+"""Logarithm of 1/(m w) where integrals over m begin, with w the largest weight."""
 _Z = np.linspace(-8, 8, 161)
 _CHANCE_Z = stats.norm.pdf(_Z) / stats.norm.pdf(_Z).sum()
 

@@ -148,7 +148,7 @@ def _log_sum(items: int, lead: float) -> float:
 
 
 def gradient_lead(memory: Memory, group: int, time: float) -> float:
-    """Lead q, under gradient flow, of an item of a group at a time; groups count from 1."""
+    """Lead q of an item of this group (1 to M) at this time, under gradient flow."""
     k, c, noise = memory.items, memory.own, memory.noise
     wanted = k * memory.frequencies[group - 1] * time
 
@@ -174,9 +174,9 @@ def gradient_lead(memory: Memory, group: int, time: float) -> float:
 def gradient_excess(
     items: int, time: float, *, groups: int = 1, power: float = 0.0, noise: float = 0.0
 ) -> float:
-    """Excess loss, in nats, under gradient flow; parameters and errors as for `Memory`.
+    """Excess loss, in nats, under gradient flow; parameters and ValueErrors as for `Memory`.
 
-    Stated error: {error}, of an integrator; the formula is exact.
+    Stated error: {error}, of the simulation; the formula is exact.
     """
     memory = Memory(items, groups, power, noise)
     leads = [gradient_lead(memory, group, time) for group in range(1, groups + 1)]

@@ -18,7 +18,7 @@ _SOURCE = "arXiv 2509.26030, H4; derived"
 _STEP = 0.25
 """Step in log s of sums for integrals over s, with errors of order exp(-pi^2 / _STEP)."""
 _FAR = 30.0
-"""Log ratio of the sums' ends to the nearest frequency."""
+"""Range of the sums beyond the extreme frequencies, in logs."""
 Array = NDArray[np.float64]
 
 CLASSES = Regime(
@@ -63,7 +63,7 @@ HALVES = Regime(
 
 
 def _groups(items: int, groups: int, power: float, group: int) -> tuple[Array, float, int]:
-    """Class frequencies in all groups and in ``group``, over the largest; classes per group."""
+    """Relative class frequencies (largest 1) in all groups and in ``group``; group size."""
     if not 1 <= group <= groups:
         raise ValueError(f"group {group} of {groups}: give 1 to {groups}")
     found = Memory(items, groups, power).frequencies
@@ -80,7 +80,7 @@ def muon_lead(items: int, groups: int, power: float, group: int) -> float:
     r"""Lead of a class of this group after Muon's first step, exactly, in any embeddings.
 
     It is between $\frac K{K-1}(1-\frac1n)$ and $\frac K{K-1}$, where n counts this class and
-    all that are no more frequent. Raises ValueError for a group not from 1 to M, and as `Memory`.
+    all that are no more frequent. Raises ValueError as `Memory`, and for a group outside 1 to M.
 
     >>> round(muon_lead(64, 1, 0.0, 1), 9)
     1.0

@@ -224,8 +224,8 @@ def flat_share(columns: int, measurements: int, time: float) -> float:
     r"""Lower bound on the expected ratio of mean to largest squared singular value of square W:
     $1-\frac43\sqrt{\frac{3}{\pi}\cdot\frac{\rho t}{2(1-ct)}}$.
 
-    Few measurements leave all singular values equal. Raises ValueError once all measurements may be
-    fitted.
+    With few measurements singular values are nearly equal. Raises ValueError once all measurements
+    may be fitted.
     """
     left = 1 - speed(columns, columns) * time
     if left <= 0:
@@ -239,7 +239,7 @@ def flat_share(columns: int, measurements: int, time: float) -> float:
     source="arXiv 2606.08388, H2; derived",
 )
 def gradient_concentration(rows: int, columns: int) -> float:
-    r"""Expected ratio of singular values' mean fourth power to their squared mean square, exactly,
+    r"""Exact mean of $q\sum\sigma^4/(\sum\sigma^2)^2$, with sums over the q singular values,
     under gradient descent on Gaussian measurements: $q\frac{p+q+1}{pq+2}$ for q <= p.
 
     The formula holds at every time, for any number of measurements and steps of any size. Equal

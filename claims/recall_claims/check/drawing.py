@@ -8,9 +8,9 @@ Let claim c have M_c blocks, of which n_c were drawn, and let d_c be its share o
 probability that no drawn block is wrong is at most prod (1 - d_c)^n_c. Let f be the least
 n_c / M_c, and d the share of wrong blocks among all M blocks. By the inequality of the means, the
 probability is at most (1 - d)^(f M). If no drawn block is wrong, d is at most 1 - 0.01^(1/(f M))
-with 99% confidence. If every one of C claims has the same weight, C min n_c replaces f M. While
-some claims are unseen, the bound on d is 1. With equal weights, the number of claims seen then
-replaces f M (by Maclaurin's inequality).
+with 99% confidence. If all C claims have equal weights, C min n_c replaces f M. While only
+K < C claims have a drawn block, the bound on d is 1; with equal weights, K then replaces f M (by
+Maclaurin's inequality).
 
 The bound holds whenever time is up, however long blocks took. The order of blocks is fixed
 beforehand, and no block raises the bound. So the bound errs only if it errs at one fixed

@@ -34,7 +34,7 @@ GIVEN = frozenset({"abc", "builtins", "recall_claims", "typing"})
 """Modules of classes that no claim author wrote."""
 
 FINE = 50
-"""`Law.within` times the number of quantiles to hash."""
+"""Number of hashed quantiles times `Law.within`."""
 
 
 def registration(claim: Claim, tier: str) -> str:

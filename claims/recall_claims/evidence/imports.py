@@ -1,4 +1,4 @@
-"""Imports between modules developed here, and the modules that a function can reach.
+"""Imports between modules developed here (not installed), and modules that a function can reach.
 
 We read imports from the text of files, in packages or not, and import nothing.
 """
@@ -29,8 +29,7 @@ def in_library(module: str) -> bool:
 def source(module: str) -> Path | None:
     """Find the file of a module developed here; None for Python's own and installed modules.
 
-    No module is imported. The result is None also for compiled modules, and for names of other
-    things, such as functions.
+    The result is None also for compiled modules, and for names of other things, such as functions.
     """
     top, *rest = module.split(".")
     if top in sys.stdlib_module_names or top == NOTEBOOK:
@@ -188,7 +187,7 @@ def _modules(package: str) -> set[str]:
 
 
 def bases(modules: Collection[str]) -> dict[str, list[str]]:
-    """Map each of `modules` that exists to the nearest others that its imports reach."""
+    """Map each of `modules` that exists to the first of the others on each chain of its imports."""
     return {
         module: sorted(_reach(module, modules.__contains__).intersection(modules))
         for module in sorted(modules)

@@ -91,7 +91,7 @@ class Ledger(LedgerFile):
     """An open ledger; use as a context manager, and open it as `LedgerFile` says."""
 
     def get(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | None:
-        """Return the block; None if it was never simulated, or is damaged: then put it aside.
+        """Return the block, or None if it is missing or damaged; put a damaged block aside.
 
         `names`: the observables that the block must have, if known.
         """
@@ -179,7 +179,7 @@ class Ledger(LedgerFile):
     def recall(self, drawn: EvidenceSet, others: int) -> None:
         """Add attempts until the ledger has `others` attempts other than `drawn`.
 
-        `others`: number in a record; at most `MOST_RECALLED` count.
+        `others`: number in a record, cut to `MOST_RECALLED`.
         """
         place = self.place(drawn)
         for number in range(place.sets - bool(place.shown), min(others, MOST_RECALLED)):

@@ -138,7 +138,7 @@ class Decision:
     def open_cells(self) -> frozenset[str]:
         """Ids of the cells whose further replicates may still change the verdict.
 
-        These are the cells of undecided components, while there are any. Then they are, for each
+        These are the cells of undecided components. If all are decided, these are, for each
         unrefuted control, the cells of the component whose estimate contradicts the control most.
         """
         if self.verdict is not Verdict.INCONCLUSIVE:

@@ -1,6 +1,6 @@
-"""Functions developed here that a function may call, and seeds fixed in them.
+"""Functions developed here (not installed) that a function may call, and seeds fixed in them.
 
-A search by names in compiled code finds them. It may find too many, and seldom too few.
+A search by names in compiled code may find too many, seldom too few.
 """
 
 import dis

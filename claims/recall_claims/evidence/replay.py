@@ -176,7 +176,7 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
 def part(look: int) -> float:
     """Return the share of a level for `alike` to use if this look is the last.
 
-    Any look may be the last. A cell may skip looks, so looks can outnumber its steps.
+    Any look may be the last. The number of looks is not fixed: a cell may skip some.
 
     >>> sum(map(part, range(1, 1000))) <= 1
     True

@@ -374,7 +374,7 @@ class Scheduler:
                 costs.learn(task.key, result.seconds)
 
     def _lost(self, flight: Flight, error: BrokenExecutor) -> None:
-        """Queue a lost flight again; fail its claim if it flew alone, or no executor restarts."""
+        """Queue a lost flight again; fail its claim if it was alone, or if we cannot restart."""
         first = flight.executor is self._executor  # only the first flight replaces it
         if first and self.executor_name:  # a named one can start again
             flight.executor.shutdown(wait=False, cancel_futures=True)

@@ -27,7 +27,7 @@ from recall_claims.model.errors import SimulationError, told
 class Task:
     """A block to simulate, as plain data that any worker process can read.
 
-    The key has the registration, which depends on predictions, so a worker computes none.
+    The key has the registration, so no worker needs predictions to compute it.
 
     `replay`: whether to simulate some of its replicates again (`replay.py`).
     """
@@ -88,7 +88,7 @@ def _prepare() -> None:
 
 
 def elsewhere(task: Task, result: BlockResult) -> None:
-    """Simulate here two replicates of another process's replayed block; if figures differ, all.
+    """Simulate two replicates of another process's replayed block here; all if these differ.
 
     Raises:
         SimulationError: figures differ both times.

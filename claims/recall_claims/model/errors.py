@@ -15,7 +15,7 @@ NOT_AUTHORS = (
 def told(error: BaseException) -> str:
     """Return an error's type and text.
 
-    The last line of the traceback in a claim author's code follows, if any.
+    The traceback's last line in a claim author's code follows, if any.
 
     >>> told(ValueError("no such size"))
     'ValueError: no such size'

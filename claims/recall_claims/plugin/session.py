@@ -188,7 +188,7 @@ class ClaimSession:
         return Edits(self._root, self.baseline.commit, self.report.collected)
 
     def since(self, claim: Claim) -> str:
-        """Say whether a claim was edited; "" if it neither was nor passed before."""
+        """Say whether a claim was edited; "" if unedited and not passed before."""
         earlier = self.baseline.decided.get(claim.id)
         passed = earlier is not None and earlier.outcome == "passed"
         told = passed or self.edits.of(claim.predict, claim.observe)

@@ -56,7 +56,7 @@ class Verdicts:
         return None
 
     def keep(self, claim: Claim, row: ClaimRow) -> None:
-        """Keep the row of a claim that was judged now, instead of an earlier one."""
+        """Keep the row of a claim judged now, instead of the claim's earlier row."""
         found = (self._depends(claim, row.file), msgspec.json.encode(row).decode())
         sql = "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?)"
         self._ledger().ask(sql, (*self._key(claim), *found))

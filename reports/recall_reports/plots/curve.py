@@ -95,7 +95,7 @@ def _critical_values(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x:
 
 
 def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> None:
-    """Shade the brackets of a series' crossings, up to its last point if an end is open."""
+    """Shade intervals of a series' critical values; open ends are at the outer cells."""
     for component in claim.components if claim.rule.scale == "ratio" else []:
         about = component.params.items()
         cells = [c for c in group.cells if about and about <= c.params.items()]

@@ -324,7 +324,7 @@ class ErrorBudget(Struct, kw_only=True):
 
 
 class Independence(Struct, kw_only=True):
-    """Numbers of modules of theory and simulation. `chains`: those that import the other side."""
+    """Numbers of modules of theory and simulation. `chains`: modules importing the other side."""
 
     theory: Count
     simulation: Count

@@ -1,9 +1,9 @@
 r"""Iterative interference cancellation: orthogonal approximate message passing.
 
-Each round turns a start into a linear estimate, whose entries have noise of variance
+Each round turns an estimate of the map, the start, into a linear estimate with noise of variance
 :math:`\tau^2 = v(\delta^{-2} - 1) + \sigma^2\delta^{-2}`. Here :math:`\delta = d/V`,
-:math:`\sigma^2` is the channel's `noise_variance`, and v is the mean squared error of the start. A
-softmax over labels at this noise gives the posterior. The next start is the mean of a quotient,
+:math:`\sigma^2` is the channel's `noise_variance`, and v is the start's mean squared error. A
+softmax over labels at this noise gives the posterior. The next start is the mean of
 posterior / likelihood, both taken as Gaussian (Ma and Ping, "Orthogonal AMP", IEEE Access 5, 2017).
 In coding, the map is a flat-power sparse superposition code.
 """

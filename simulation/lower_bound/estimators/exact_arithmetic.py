@@ -2,15 +2,15 @@ r"""Decoder that finds all counts from one exact number, so the lower bound need
 
 With d = 1 the gradient is one number, :math:`G \propto \sum_{kx} u_k C_{kx} z_x`. The integer
 :math:`C_{kx}` counts how often token x occurs under label k, and G determines each column of C only
-up to a constant, because the u_k are centred. Finitely many tables C are possible, and for generic
-embeddings no two give the same G. So a decoder of infinite precision finds the table in a list of
-all tables, and then applies Bayes' rule:
+up to a constant, because the u_k are centred. Apart from these constants and for generic
+embeddings, no two of the finitely many tables C give the same G. So a decoder of infinite precision
+finds the table in a list of all, and applies Bayes' rule:
 
 .. math:: P(\pi \mid C) \propto \sum_{C' \sim C} \prod_k
     \frac{C'_{kx}!}{(C'_{kx} - n_k)!}\Big|_{x = \pi^{-1}(k)} \prod_{kx} \frac{1}{C'_{kx}!} ,
 
 summed over the tables C' of non-negative counts, with the true total, that differ from C by
-constants in the columns. Here :math:`n_k` is the number of sequences with label k.
+such constants. Here :math:`n_k` is the number of sequences with label k.
 """
 
 import itertools

@@ -125,7 +125,7 @@ def drawn(samples: int = 9) -> tuple[sampling.Batch, list[np.random.Generator]]:
 def looked(
     keys: list[torch.Tensor], values: list[torch.Tensor], weights: torch.Tensor, query: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the scores of the keys, and the value that softmax attention reads."""
+    """Return the scores of the keys, and the output of softmax attention."""
     scores = torch.stack(keys) @ weights @ query
     return scores, torch.softmax(scores, 0) @ torch.stack(values)
 

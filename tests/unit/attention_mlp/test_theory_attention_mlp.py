@@ -147,7 +147,10 @@ def test_centred_residuals_do_not_see_a_trigger_in_linear_values(samples: int) -
 
 
 def test_coefficient_of_rows_is_an_average_over_tokens() -> None:
-    """The variance is taken of the mean of z A z over tokens, A = W^T W / m, not of one token."""
+    """The formula gives the variance of the mean of z^T A z over tokens, where A = W^T W / m.
+
+    It does not give the variance of z^T A z for a single token.
+    """
     problem = CENTRED.replace(vocab_size=2**20, samples=2**40, activation="identity", width=8)
     dim, width = problem.dim, problem.width
     rng = np.random.default_rng(3)
@@ -190,9 +193,9 @@ def test_moments_of_the_overlap_with_the_trigger() -> None:
 
 
 def test_covariance_of_the_overlap_with_the_mean_row_by_hand() -> None:
-    """With the activation x + x^2 a sample stores L^2/N psi X w. Here psi is the drift stored along
-    a row, w the mean row, and X sums z z^T over V tokens. The covariance is this factor L^2/N psi
-    times V/(d m) times the trigger's coefficient, psi V L/N + 2 b_1 b_2/L.
+    """With the activation x + x^2 a sample stores (L^2/N) psi X w. Here psi is the drift stored
+    along a row, w the mean row, and X sums z z^T over V tokens. The covariance is the factor
+    (L^2/N) psi times V/(d m) times the trigger's coefficient, psi V L/N + 2 b_1 b_2/L.
 
     The activation's mean derivatives are b_1 = 1 and b_2 = 2. The sample itself adds 3 times
     `square` to psi, and each other sample of its label adds 2/L^2.

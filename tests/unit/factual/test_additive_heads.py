@@ -1,4 +1,4 @@
-"""Codes, the vectors that heads add for subject and relation: dimensions in which they exist.
+"""Dimensions in which codes exist: vectors that heads add, one for subject, one for relation.
 
 Formulas are compared with statistical dimensions and exact values, the linear programme with cases
 by hand.
@@ -35,11 +35,12 @@ def test_half_have_codes_near_the_statistical_dimension(
 
 
 def _mean_and_half(above: int, below: int, cones: int) -> tuple[float, float]:
-    """Find the statistical dimension, and the dimension at which the kinematic formula gives 1/2.
+    """Find a cone's mean codimension, and the dimension of subspaces that meet it half of the time.
 
     The cone is a product of `cones` equal ones. In each, all `above` upper coordinates are at least
     as large as all `below` lower ones. The projection of a Gaussian vector to such a cone lies on a
-    face. The intrinsic volumes are the probabilities of this face's codimensions. Volumes of a
+    face. The mean codimension of this face is the dimension of the space less the cone's
+    statistical dimension. The intrinsic volumes are the law of the codimension. Volumes of a
     product of cones convolve. A random d-dimensional subspace meets the cone with a probability of
     twice the sum of the volumes at codimensions d - 1, d - 3, ... (Amelunxen et al. 2014).
     """

@@ -86,7 +86,7 @@ def test_noise_of_an_answer_grows_with_the_facts_that_have_it() -> None:
 
 def test_features_of_independent_phases_recall_all_facts_as_often() -> None:
     """Ideal codes have features of independent phases. With these, all facts are recalled as often
-    as predicted, up to the width's stated error of 6%.
+    as predicted at a width that is at most 6% larger or smaller. The width's stated error is 6%.
     """
     subjects, relations, answers, dim, width = 18, 10, 5, 130, 152
     rng, right = np.random.default_rng(4), []

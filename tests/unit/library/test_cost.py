@@ -1,6 +1,6 @@
 """Expected duration of blocks, and the line that shows the duration.
 
-`tests/faults/test_time.py` has the line on a terminal.
+`tests/faults/test_time.py` tests the line on a terminal.
 """
 
 import io

@@ -262,7 +262,7 @@ WORLD = np.random.default_rng(10).exponential(size=1024)
     ids=lambda one: type(one).__name__,
 )
 def test_a_certificate_is_of_the_rule_itself(rule: Rule, truth: float) -> None:
-    """A certificate gives a resampled sample the rule's estimate and bound, less the truth.
+    """For a resampled sample, a certificate has the rule's estimate and bound, both less the truth.
 
     The truth is the estimand of the data set from which samples are drawn.
     """

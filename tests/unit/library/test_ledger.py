@@ -275,9 +275,10 @@ WHY: list[tuple[list[dict[str, Any]], str]] = [
 def test_a_block_of_any_other_key_is_no_evidence_and_says_what_differs(
     ledger: Ledger, kept: list[dict[str, Any]], why: str
 ) -> None:
-    """The message says how the key differs from the key of the newest block of this seed.
+    """The message compares the key with the key of the newest kept block that has the same seed.
 
-    If the code differs, the message names the changed modules.
+    If no block has this seed, the newest block of another seed is compared. If the code differs,
+    the message names the changed modules.
     """
     ledger.remember_code("old", lambda: {"same": "1", "edited": "2", "removed": "3"})
     ledger.remember_code(KEY.code, lambda: {"same": "1", "edited": "4", "added": "5"})

@@ -34,7 +34,7 @@ def test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
     """The test adds up probabilities over all looks, and over all numbers of ones at which the look
     rejects the true mean.
 
-    Each is the probability that no earlier look has rejected and this number occurs.
+    Each term is the probability that this number of ones occurs and no earlier look has rejected.
     """
     alive, seen, rejected = np.ones(1), 0, 0.0
     for count in LOOKS:

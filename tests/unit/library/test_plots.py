@@ -1,7 +1,7 @@
 """Curves and backgrounds of plots, as the theory predicts them.
 
-Curves go through the cells, bend with the formula, and end with its regime. Tiles of a map
-have the predicted names, although the prediction is not computed for every tile.
+Curves go through the cells, bend with the formula, and end where the formula's regime ends. Tiles
+of a map have the predicted names, although the prediction is not computed for every tile.
 """
 
 import math

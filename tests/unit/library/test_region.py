@@ -138,7 +138,7 @@ def test_an_end_within_rounding_of_an_edge_is_not_beyond_it() -> None:
 
 
 def test_resolution_is_told_from_what_refutes() -> None:
-    """Cells whose means are their predictions refute theories off by more than the resolution."""
+    """If all means equal their predictions, a theory off by more than the resolution is refuted."""
     rng, rule = np.random.default_rng(0), MeanRatio(Region(0.9, 1.1))
     noise = [rng.normal(0, 0.3, 400) for _ in range(40)]
     evidence = [

@@ -250,7 +250,7 @@ def test_a_claim_that_has_failed_is_not_gone_on_with(ledger: Ledger) -> None:
 
 
 class Fragile(Executor):
-    """Executor that dies at a claim's block, with all blocks in progress."""
+    """Executor that dies at a block of the claim `deadly`. All blocks in progress then fail."""
 
     deadly = "T.third"
     made = 0

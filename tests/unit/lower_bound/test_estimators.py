@@ -107,7 +107,7 @@ def test_further_rounds_take_more_of_the_interference_away() -> None:
     """In 4096 other replicates a second round adds 0.1435 to the accuracy, and ten more add 0.0917.
 
     The standard deviations of these gains are 0.0456 and 0.0991. The difference of means of 256 and
-    of 4096 replicates has a standard error of 0.0644 deviations; each bound is four times as large.
+    of 4096 replicates has a standard error of 0.0644 deviations. Each bound is four such errors.
     New streams would violate a bound once in 8,000 times.
     """
     seen = gradient_channel.gaussian(generators(256), vocab_size=64, length=4, samples=1024, dim=20)
@@ -196,7 +196,10 @@ def tiny(count: int, vocab_size: int, samples: int) -> tuple[Observation, sampli
 
 
 def table_of(tokens: np.ndarray, labels: np.ndarray, size: int) -> bytes:
-    """Return the counts by label and token as bytes, without what centring removes."""
+    """Return the counts by label and token as bytes.
+
+    From the counts of a token we subtract the least of them, because centring removes it.
+    """
     table = np.zeros((size, size), dtype=np.int64)
     np.add.at(table, (np.repeat(labels, 2), tokens.ravel()), 1)
     return bytes((table - table.min(0)).tobytes())

@@ -116,8 +116,8 @@ def test_estimators_where_chance_meetings_are_skewed(
 ) -> None:
     """``simulated``: means of 64 or 96 replicates, with standard errors of 0.001 to 0.003.
 
-    At a length of 32 a token and a label meet about once by chance, where the token is not
-    informative.
+    At a length of 32, about one sequence with a given label contains a given token by chance, as a
+    token that is not informative.
     """
     found = law(PROBLEM.replace(samples=2048, length=length, dim=dim))
     assert found == pytest.approx(simulated, abs=0.009)

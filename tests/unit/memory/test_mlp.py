@@ -150,7 +150,7 @@ def network() -> tuple[mlp._Network, mlp.Associations]:
 
 
 def differentiated(facts: mlp.Associations, weights: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Return gradients of each replicate's mean cross-entropy, and keep them as the ``grad``."""
+    """Return gradients of each replicate's mean cross-entropy, also kept as ``grad`` of weights."""
     first, second = weights
     hidden = torch.relu(facts.z @ first[:, :, :-1].mT + first[:, None, :, -1])
     logits = hidden @ second.mT @ facts.u.mT

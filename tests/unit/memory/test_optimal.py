@@ -16,8 +16,9 @@ from theory.memory import optimal as theory
 def projected(dim: int, count: int, replicates: int) -> tuple[theory.Array, theory.Array]:
     """Project Gaussian vectors on tangent cones.
 
-    Return the squared length of each projection, and the dimension of the smallest face of the cone
-    that contains it. By definition the conic intrinsic volumes are the law of this dimension.
+    Return the squared length of each projection, and the dimension of the cone's smallest face on
+    which the projection lies. By definition the conic intrinsic volumes are the law of this
+    dimension.
     """
     rng = np.random.default_rng([dim, count])
     squares, faces = np.empty(replicates), np.empty(replicates, dtype=int)
@@ -107,7 +108,9 @@ def test_pairs_that_can_only_just_be_stored_are_decided() -> None:
 
 
 def test_a_loss_that_is_nearly_least_is_not_least() -> None:
-    """The pairs can be stored, though the squared Newton decrement falls below 0.05 on the way."""
+    """The pairs can be stored, though the squared Newton decrement falls below 0.05 before Newton's
+    method finds a memory that stores them.
+    """
     close = [np.random.default_rng([3, index]) for index in (229, 296)]
     pairs = pairs_of_numpy(close, dim=4, associations=9)
     assert [possible(pairs, r) for r in range(2)] == [True, True]

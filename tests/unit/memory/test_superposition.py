@@ -13,8 +13,9 @@ from theory.memory import superposition as theory
 
 
 def test_queries_of_several_hops_follow_their_relations() -> None:
-    """With dimensions to spare every query comes out right. With few dimensions, a chain of three
-    hops has more errors than one hop, and three hops without a chain have still more."""
+    """With dimensions to spare every query is answered right. With few dimensions, a chain of three
+    hops has more errors than one hop. Three hops that the model answers at once, without a chain,
+    have still more errors."""
     few: dict[str, Any] = {"attributes": 32, "relations": 2}
     ways: tuple[dict[str, Any], ...] = ({"hops": 1}, {"hops": 3, "chain": True}, {"hops": 3})
     for way in ways:
@@ -40,7 +41,7 @@ def test_a_chain_compounds_errors_of_one_hop_and_superposes_no_composition() -> 
 def test_facts_as_pairs_are_those_that_the_constructed_network_answers() -> None:
     """With dimensions to spare the network is right on every pair.
 
-    There is a pair for each set of facts, relation and subject.
+    There is a pair for each triple of a set of facts, a relation and a subject.
     """
     rng, sizes = generators(1)[0], {"vectors": (1, 6, 512), "signs": (1, 3, 512)}
     drawn = {name: torch.from_numpy(rng.choice([-1.0, 1.0], n)) for name, n in sizes.items()}
@@ -55,7 +56,9 @@ def test_facts_as_pairs_are_those_that_the_constructed_network_answers() -> None
 
 
 def test_a_trained_selector_of_one_relation_knows_new_facts() -> None:
-    """With one relation a new subject has the embedding of an old one, so that nothing is new."""
+    """With one relation a new subject has the embedding of an old one. So each new fact has the
+    input and the answer of an old fact.
+    """
     few: dict[str, Any] = {"attributes": 16, "dim": 8, "sets": 1}
     for steps in (0, 3, 64):
         found = simulation.transferred(generators(3), relations=1, steps=steps, **few)

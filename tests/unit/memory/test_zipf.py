@@ -92,7 +92,9 @@ def test_what_was_not_stored_is_guessed(
 
 @pytest.mark.parametrize("more", [{}, {"samples": 60}, {"power": 0.5}])
 def test_averages_have_the_same_mean_and_a_smaller_spread(more: dict[str, float]) -> None:
-    """Averages are over exchangeable tokens, and over fresh embeddings."""
+    """Errors are averaged over exchangeable tokens. With `fresh`, the error of each token is also
+    averaged over fresh embeddings.
+    """
     setting: dict[str, Any] = {"stored": 12, "labels": 3, "dim": 16, "alpha": 2.0} | more
     averaged = zipf.error(generators(400), **setting)
     fresh = zipf.error(generators(400, seed=23), **setting, fresh=32)

@@ -208,9 +208,10 @@ def test_newton_step_is_that_of_the_differentiated_hessian() -> None:
 
 @pytest.mark.parametrize("first", [1, 4, 32, None])
 def test_recall_is_that_of_loops(first: int | None) -> None:
-    """Items are compared with the first `first` outputs; only items that win are compared with all.
+    """An item's own output is compared with the first `first` outputs.
 
-    Replicates differ in which of their items win, and in how many.
+    Only if its score is above theirs is it compared with all outputs. Replicates differ in which of
+    their items are recalled, and in how many.
     """
     tables = [drawn(seed, 12, 4)[1:] for seed in (3, 4, 5)]
     inputs, outputs = (torch.cat(table) for table in zip(*tables, strict=True))
@@ -322,7 +323,7 @@ def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own(
 
 
 def test_items_that_are_all_known_are_stored_no_further() -> None:
-    """All replicates come to recall all three items, but not all of them after one step."""
+    """Every replicate comes to recall all three items, but some replicates need several steps."""
     setting = {"dim": 8, "items": 3, "exponent": 1.5, "steps": 6}
     for rule in ("gradient", "spectral"):
         found, missing = one_step.several_steps(generators(5), rule=rule, **setting)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Polar factors and largest singular values by a decomposition, and by products as on a GPU."""
+"""Polar factors and largest singular values by decomposition, or by matrix products as on GPUs."""
 
 from collections.abc import Callable
 from functools import partial

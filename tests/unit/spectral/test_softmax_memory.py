@@ -125,8 +125,9 @@ def test_signs_in_a_basis_with_the_constant_vector_are_muon_s() -> None:
 
 
 def test_signs_move_scores_further_in_two_bases_than_in_one() -> None:
-    """In one basis the mean lead is below 2, by Cauchy's inequality; in two it is near the root of
-    2 K/pi: 6.4 for K = 64 items.
+    """A sign step in a basis that queries and answers share moves the mean lead by less than 2,
+    by Cauchy's inequality. A sign step in two different bases moves the mean lead by about
+    sqrt(2 K/pi): 6.4 for K = 64 items.
     """
     task, streams = memory.Memory.grouped(64, 1, 0.0, 0.0, LIKE), Streams(generators(8))
     answers, queries = rotated(streams, 64), rotated(streams, 64)

@@ -133,8 +133,8 @@ class Rule(ABC):
     def begun(self, cells: Sequence[Cell], predict: Predict | None) -> Sequence[Cell]:
         """Return the cells of the first look.
 
-        Other cells wait until a component of the claim or of a control asks for them. Grid and
-        theory determine the first cells, never the evidence.
+        Other cells wait until a component of the claim or of a control asks for them. The first
+        cells depend on grid and theory, never on the evidence.
         """
         return cells
 
@@ -157,7 +157,7 @@ class Rule(ABC):
         return self.components(evidence, predict, alpha)
 
     def joint(self, parts: Iterable[Part], alpha: float, edges: int = 2) -> Components:
-        """Make components of parts; all refutations, `edges` per part, share alpha."""
+        """Make components of parts; refutations split alpha over `edges` edges per part."""
         found = tuple(parts)
         strict = alpha / (edges * len(found))
         return tuple(
@@ -236,8 +236,8 @@ class Rule(ABC):
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
         """Return the cells whose evidence judges one point of a theorem's regime by itself.
 
-        Instead of a mean over a group of cells, the point's own mean counts: a theorem about a
-        group holds for each of its cells.
+        A rule about means of groups takes the point as a group, because a theorem about a group
+        should hold in each cell.
 
         Raises:
             ClaimError: the rule judges cells together; the message says why.

@@ -58,17 +58,17 @@ class _LadderRule(Rule):
 
 @dataclass(frozen=True)
 class CriticalLocation(_LadderRule):
-    """Bracketed critical value of `scan` over its prediction, one component per series of test
-    sizes.
+    """Bracketed critical value of `scan` divided by its prediction, one component per series of
+    test sizes.
 
     `CriticalLocation(Region(0.9, 1.1), scan="dim")`: at fixed other parameters, the success rate
-    rises through one half at a dim within 10 per cent of the predicted dim. Give `rising=False` for
+    rises through one half at a dim within 10% of the predicted dim. Give `rising=False` for
     a rate that falls. With `target="level"`, the target is the parameter `level` of each series.
 
     `predict` gives the critical value and must not depend on `scan`. A series of whole numbers gets
     the two numbers next to each edge of its region as test sizes. (A whole edge counts as both;
-    an edge below 1 gets none.) The inner number supports, the outer number refutes, and a crossing
-    between them stays inconclusive. Any other series gets the edges themselves.
+    an edge below 1 gets none.) A crossing within the inner numbers supports the claim, one outside
+    the outer numbers refutes it, and any other decides nothing. Other series get the edges.
     """
 
     region: Region
@@ -152,8 +152,8 @@ class CriticalLocation(_LadderRule):
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
         """Return the most by which a rate is shown to be on the wrong side of its target.
 
-        The distance is relative to the target, and negative if no rate is shown to be so. Rates
-        say more than the bracket, which stays open until a test size is decided.
+        The distance is relative to the target, and negative if no rate is shown to be so. The
+        bracket is of no use here: it is infinite until a size is decided.
         """
         worst = -math.inf
         for ladder in self.ladders(evidence):
@@ -214,7 +214,7 @@ class CriticalLocation(_LadderRule):
 def _bracket_over(
     critical: float, ladder: Ladder, region: Region, level: float, *, together: bool = False
 ) -> Interval:
-    """Divide the bracket by the prediction; shrink it slightly: neither end is the crossing."""
+    """Divide the bracket by the prediction; shrink it slightly, to exclude its ends."""
     bracket = ladder.bracket(level, region, together=together)
     inwards = 4 * HAIR  # farther than rounding reaches
     return Interval(bracket.low * (1 + inwards) / critical, bracket.high * (1 - inwards) / critical)

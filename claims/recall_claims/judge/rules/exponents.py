@@ -95,8 +95,8 @@ class ExponentRule(Rule):
             points: as returned by `points`.
             read: cells whose further replicates may help.
             estimates: an estimate per exponent.
-            bounds: functions from a level to the interval of each exponent; each end misses with
-                probability at most the level.
+            bounds: per exponent, a function from a level to an interval; each end misses the
+                exponent with probability at most the level.
             predict: the theory's prediction.
             alpha: the claim's alpha at this look.
         """
@@ -129,8 +129,8 @@ class Exponents(ExponentRule):
 
     `Exponents({"vocab_size": -1, "length": -2}, half_width=0.1)`: the mean falls as
     1 / (vocab_size length^2), where each exponent may be off by 0.1. With `reference="prediction"`
-    the numbers only name the parameters: the exponents follow from `predict` on this grid, even if
-    the law bends.
+    the numbers are not used: the exponents follow from `predict` on this grid, even if the law
+    bends.
     """
 
     method: Method = STUDENT

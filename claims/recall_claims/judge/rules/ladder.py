@@ -161,8 +161,8 @@ class Ladder:
     def _refuting(self, region: Region, level: float) -> set[int]:
         """Return the sizes whose further replicates may refute the region.
 
-        If the estimate is above the region, they are the sizes inside not shown to be below the
-        crossing; if there are none, the first size above. Likewise below the region.
+        If the estimate is above the region, they are the region's sizes not shown to be below
+        the crossing; if none, the first size above the region. Likewise if the estimate is below.
         """
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)
@@ -177,9 +177,9 @@ class Ladder:
     def _shown(self, rung: int, side: Literal["above", "below"], together: bool) -> float:
         """Return the log wealth of bets that the crossing is on this side of a size.
 
-        The bet is on this size alone, or if `together` also on all sizes beyond it: if the crossing
-        is not beyond this size, it is not beyond those. Then each size has an equal part of the
-        initial wealth. The j-th part is bet on the first j sizes in turn, this one first.
+        Bet on this size alone or, if `together`, also on all sizes on this side: a crossing not
+        above one size is not above larger ones. Initial wealth then has an equal part per size; the
+        j-th part is bet on the first j sizes in turn, this size first.
         """
         if side == "above":
             logs = [above for above, _ in self._wealths[rung:]]

@@ -17,10 +17,10 @@ from recall_claims.model.region import Region, Scale
 
 @dataclass(frozen=True)
 class Limit(Rule):
-    """Limit of mean(observable) as `along` grows, over its prediction.
+    """Limit of mean(observable) as `along` grows, divided by its prediction.
 
     `Limit(Region(0.98, 1.02), along="size", order=1)`: the means are limit + slope / size, and the
-    limit is within 2 per cent of its prediction. With another order they are
+    limit is within 2% of its prediction. With another order they are
     limit + slope / size^order. A least-squares line gives the limit; the region's width has to
     allow for the next order at these sizes.
     """

@@ -56,9 +56,9 @@ def _too_few(count: int, rate: float, alpha: float) -> int:
 
 @dataclass(frozen=True)
 class Quantile(Rule):
-    """A quantile of the observable over its prediction, one component per cell.
+    """A quantile of the observable divided by its prediction, one component per cell.
 
-    `Quantile(Region(0.95, 1.05), level=0.5)`: in each cell the median is within 5 per cent of its
+    `Quantile(Region(0.95, 1.05), level=0.5)`: in each cell the median is within 5% of its
     prediction. The distribution needs no moments.
     """
 
