@@ -388,7 +388,7 @@ def sign_given_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 
 @given_basis(
     "F.beyond-two-bases",
-    "With two random bases sign descent does as well as in the items' own basis",
+    "Two random bases do not double sign descent's loss, as one random basis does",
     source=derived("F5"),
     relaxes=("one basis for queries and answers: a basis for each", "signs in a given basis"),
     why="half, as for one basis; in a trial the items' basis left thousands of times more loss",

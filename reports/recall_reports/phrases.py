@@ -167,7 +167,7 @@ def seconds(value: float) -> str:
 def component_names(claim: ClaimRow) -> list[str]:
     """Name each component by the parameters in which components differ.
 
-    If none differ, the name has all parameters; if there are none, it is the component's own.
+    If no parameters differ, the name has all of them. Without any, a component keeps its name.
     The name of an exponent begins with `exponent of`.
     """
     differ = {*_differing(claim)}

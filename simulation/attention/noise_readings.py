@@ -1,8 +1,8 @@
 """Readings of a memory, a table of vectors: a sample reads the row of its informative token.
 
 `simulation.attention.noise_decomposition` explains the letters of formulas, and computes the pieces
-of scores from the readings. With V tokens, `Readings.counts` is a table (V, V) of tokens (columns)
-in samples with each informative token (rows). If most counts would be 0, no table is made.
+of scores from the readings. `Readings.counts`, (V, V), counts how often token v (column) occurs in
+samples with informative token a (row). If most counts would be 0, no table is made.
 """
 
 from dataclasses import dataclass

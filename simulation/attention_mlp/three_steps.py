@@ -123,7 +123,8 @@ def trained_memory(
 
     .. math:: \frac1N \sum_i U \delta_{k_i} \phi(W a_i)^\top / \sqrt m
 
-    with :math:`k_i` the label and :math:`a_i` the attended value of sequence i, right or wrong.
+    with :math:`k_i` the label of sequence i, and :math:`a_i` the value of the token that attention
+    finds in it, right or wrong.
     """
     # A token has one vector of features at informative positions and one at others, so features are
     # computed per token and not per sample.

@@ -33,7 +33,7 @@ def subject_code_exists(
 def relation_code_exists(
     rng: np.random.Generator, *, relations: int, answers: int, dim: int
 ) -> bool:
-    """Check whether a code exists that puts the first of the R blocks above all others.
+    """Check whether a code exists that scores all outputs of relation 1 above all others.
 
     Raises ValueError if a size is below 1, and RuntimeError if the programme is not solved.
 

@@ -1,4 +1,4 @@
-"""The wheel contains only the library, and works next to packages with the suite's names."""
+"""The wheel contains only the library, and works next to packages called `theory` or `claims`."""
 
 import shutil
 import sys

@@ -393,7 +393,8 @@ def count_covariance(problem: Problem) -> float:
 def context_covariance(problem: Problem) -> float:
     r"""Twice the covariance of B and H, in units of $s_0^2$: $-2\tau Lt_3(t_2+h)/(N^2V)$.
 
-    A key minus its sample's mean key reads the stored trigger; that mean contains the context.
+    H comes from products of the trigger with a key less its sample's mean key. This mean contains
+    the context, so H varies with B.
     """
     V, L, N, _, t2, t3, _ = _notation(problem)
     return -2 * problem.trigger_in_values * L * t3 * (t2 + V / N) / (N**2 * V)

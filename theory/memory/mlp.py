@@ -17,9 +17,9 @@ $$ s = \kappa+\alpha+\xi,\quad \alpha\sim N\big(0,\kappa(n_i-1)T^2\big),\quad
    \xi\sim N\Big(0,r\kappa T^2\frac{N-n_i}d\Big);\qquad \frac{|y|^2}d + \kappa n_jT^2, $$
 $$ |y|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\xi + r\kappa T^2(N-n_i-n_j) . $$
 
-Here y is no input but $F$ without output j's part. Competitors share the fluctuation r of $|y|^2$,
-of mean 1. Their scores are as correlated as inner products of a vector with random directions in
-D dimensions (`spectra.effective_rank`). The derivation is in mlp.md.
+Here y is not the input above but $F$ without output j's part. Competitors share the random factor
+r of $|y|^2$, of mean 1. Their scores are as correlated as inner products of a vector with random
+directions in D dimensions (`spectra.effective_rank`). The derivation is in mlp.md.
 """
 
 import math

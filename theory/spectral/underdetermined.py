@@ -48,7 +48,7 @@ ORTHONORMAL = Regime(
 """Regime in which `kept_share` states its error."""
 
 FEW = Regime(
-    "at least 8 times as many weights as measurements; t up to 0.6, half the time that fits them",
+    "at least 8 times as many weights as measurements; t up to 0.6, half the time to fit these",
     {
         "rows": log_range(8, 64),
         "columns": log_range(8, 64),

@@ -194,7 +194,7 @@ class Resampled:
 
     @cached_property
     def truth(self) -> float:
-        """Estimand, from many copies of the data: from n values an estimate is off by order 1/n."""
+        """Estimand, from many copies of the data: n values would have a bias of order 1/n."""
         size = min(sample.replicates for sample in self.evidence)
         every = np.tile(np.arange(size), max(1, 2**18 // size))
         return float(self._values(every).mean())

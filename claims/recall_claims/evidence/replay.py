@@ -35,7 +35,7 @@ TRIED = 10
 """Largest number of pairs to simulate again; if replicates share a random sign, half the
 pairs show it."""
 LEAST = 2
-"""Least number of pairs to simulate again, and of batches for a replicate that differs."""
+"""Least number of pairs to simulate again; a replicate that differs is tried in as many batches."""
 CHEAP = 0.2
 """Processor seconds for further pairs, or a tenth of their block's time if that is more."""
 

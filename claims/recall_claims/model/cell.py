@@ -22,8 +22,8 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
     """A frozen set of named parameters.
 
     A cell is a mapping, so that ``simulate(**cell)`` works, and ``Problem.of(cell)`` makes a
-    theory's sizes. Two cells with the same text `id` are equal, in whatever order their parameters
-    were written. Seeds and ledger keys use this text.
+    formula's argument. Two cells with the same text `id` are equal, in whatever order their
+    parameters were written. Seeds and ledger keys use this text.
 
     Raises:
         TypeError: a parameter is neither a number nor a text.

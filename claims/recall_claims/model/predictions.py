@@ -31,8 +31,8 @@ class Error:
 
     Attributes:
         size: a number, or a function of the point, which `where` then has to describe.
-        where: words for the points that have this error, if there are several errors; words for the
-            error itself, if it depends on the point.
+        where: words for the points that have this error, if there are several errors. If the size
+            is a function, words for the size.
         holds: whether a point has this error; if a point has several, the first counts.
         relative: whether the error is a share of the prediction.
     """

@@ -161,8 +161,9 @@ class Ladder:
     def _refuting(self, region: Region, level: float) -> set[int]:
         """Return the sizes whose further replicates may refute the region.
 
-        If the estimate is above the region, they are the region's sizes not shown to be below
-        the crossing; if none, the first size above the region. Likewise if the estimate is below.
+        If the estimate is above the region, they are those sizes of the region that are not yet
+        shown to be below the crossing. Without such a size, it is the first size above the
+        region. The case of an estimate below the region is its mirror image.
         """
         over, under = self._within(region.high, math.inf), self._within(0.0, region.low)
         needed = math.log(1 / level)
