@@ -115,7 +115,7 @@ GAPS = table("items imbalance error", (128, 0.125, 0.1), (256, 0.5, 0.01), (256,
 
 @rc.claim(
     "H.muon-worst-class",
-    "When a step of Muon has taught the best class, the worst is behind by a gap of order log K/K",
+    "If a step of Muon has taught the best class, the worst is behind by a gap of order (log K)/K",
     source=derived("H4"),
     predict=rc.on(theory.muon_gap),
     regime=theory.HALVES,
@@ -129,7 +129,7 @@ GAPS = table("items imbalance error", (128, 0.125, 0.1), (256, 0.5, 0.01), (256,
         rc.times(0.95),
         rc.Control(
             "logarithm",
-            "log K/K times the constant, without the error of the best class",
+            "(log K)/K times the constant, without the error of the best class",
             lambda c: math.log(c["items"]) / theory_size(c) * theory.muon_gap(**c),
         ),
         rc.reads("gradient", "gradient descent's gap", "gradient"),
