@@ -172,7 +172,7 @@ def test_a_theory_that_is_wrong_by_a_tenth_is_noticed() -> None:
 
 
 def test_no_recorded_training_beats_the_least_error() -> None:
-    """For each dimension and sample size, the file has the setting with the least mean error."""
+    """The file has one setting for each dimension and sample size: the one that erred least."""
     lines = read("zipf_trained_memories")
     assert len(lines) == 41
     for line in lines:
