@@ -12,7 +12,7 @@ from simulation.factual import language_model
 
 @relaxing("two bits per weight", replicates=5)(
     "G.beyond-language-model",
-    "A small language model trained on biographies stores less than two bits per weight",
+    "Bits per weight of a small language model trained on biographies, against the published two",
     "millions of weights, and more: 15,000 to 44,000",
     source=rc.Source("G", "G9", provenance="stated", reference="simulation/factual"),
     predict=lambda _: 2.0,
