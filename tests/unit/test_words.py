@@ -44,7 +44,9 @@ TAG = re.compile(r"\{#.*?#\}|\{%.*?%\}|<[^>]*>", re.S)
 """Other code and comments of a template, and tags between sentences."""
 FOREIGN = re.compile(r"\\[A-Za-z,]|NOT NULL")
 """Pattern found in formulas and in SQL, which are no sentences."""
-PART = re.compile(r"\n\s*\n|\n\s*(?=[-*|] |\d+\.? )|\n  (?=\S)|:\n")
+PART = re.compile(r"\n\s*\n|\n\s*(?=[-*|] |\d+\. )|:\n")
+ROW = re.compile(r"\n  (?=\S+(?: \S+)?  )|\n {16}(?=\d )")
+"""Begin of a row, or of an exit status, in the table of `pytest --help`."""
 SENTENCE = re.compile(r"(?<=[.!?])[)\"”]?\s+(?=[A-Z\"“(])")
 
 FOLDERS = ("theory", "simulation", "claims", "reports", "tests")
@@ -116,7 +118,7 @@ def broken(parts: list[str]) -> Iterator[str]:
 def wrong_messages(source: str) -> list[str]:
     """List the faults of a file's messages, a line for each."""
     plain = (CODE.sub("X", text) for text in messages(source))
-    return [fault for text in plain for fault in broken(PART.split(text))]
+    return [fault for text in plain for row in ROW.split(text) for fault in broken(PART.split(row))]
 
 
 def faults(source: str, file: str = "") -> list[str]:
